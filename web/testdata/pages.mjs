@@ -209,6 +209,11 @@ assert.deepEqual(series.put(list, { time: 180, close: 7 }).map((b) => b.close), 
 assert.deepEqual([series.put(list, { time: 240, close: 8 }).length, series.put(list, { time: 60, close: 8 })], [5, list]);
 assert.deepEqual([series.barAt(list, 119), series.barAt(list, 999), series.barAt(list, -1)], [60, 180, null]);
 
+const traded = (ms, side, price, quantity) => ({ ms, side, price, quantity });
+assert.deepEqual(series.ownTrades(list, [traded(125_000, 0, "3", "1"), traded(-1, 0, "9", "9"), traded(61_000, 1, "2", "1"), traded(121_000, 0, "1", "3"), traded(122_000, 1, "4", "0.5")]), [
+  { time: 60, side: 1, count: 1, quantity: 1, average: 2 }, { time: 120, side: 0, count: 2, quantity: 4, average: 1.5 }, { time: 120, side: 1, count: 1, quantity: 0.5, average: 4 },
+]);
+
 // What people put between the digits of an order is not sent.
 const sent = [];
 globalThis.location = { pathname: "/trade" };
@@ -216,8 +221,21 @@ globalThis.fetch = async (url, options) => {
   sent.push(options.body);
   return { status: 200, json: async () => ({ code: 0, data: 0 }) };
 };
-await new exchange.Session({ address: "a", key: "k", secret: "s" }).place("VX_VITE", 1, "125,648.2", " 2. ", "id-1");
+const signedAt = [];
+const session = new exchange.Session({ address: "a", key: "k", secret: "s" }), typed = { symbol: "VX_VITE", side: 1, price: "125,648.2", quantity: " 2. ", clientId: "id-1" };
+await session.place(typed, (at) => signedAt.push(at, sent.length));
 assert.match(sent[1], /^amount=2&clientOrderId=id-1&key=k&price=125648\.2&side=1&/);
+assert.ok(signedAt.length === 2 && sent[1].includes("&timestamp=" + signedAt[0] + "&") && signedAt[1] === 1, "the time in the signature is known before the order is sent");
+
+// An order was never placed only if it can no longer arrive and a test shows that its client ID belongs to no order.
+for (const [more, age, test, want] of [
+  [{}, 150_000, { code: 0 }, true], [{}, 149_999, { code: 0 }, false], [{ at: undefined }, 900_000, { code: 0 }, false], [{ key: "other" }, 900_000, { code: 0 }, false],
+  [{}, 900_000, { code: 1004, msg: "clientOrderId id-1 belongs to order 1" }, false], [{}, 900_000, { code: 1007, msg: "funds" }, true], [{}, 900_000, { code: 1006, msg: "minimum" }, true],
+  [{}, 900_000, { code: 1002, msg: "Invalid key" }, false], [{}, 900_000, { code: 1003, msg: "frequent" }, false], [{}, 900_000, { code: 1005, msg: "away" }, false],
+]) {
+  globalThis.fetch = async (url) => ({ status: 200, json: async () => (/\/time\?/.test(url) ? { code: 0, data: 1_000 + age } : test) });
+  assert.equal(await session.neverPlaced({ ...typed, key: "k", at: 1_000, ...more }), want, JSON.stringify([more, age, test]));
+}
 
 // Where in the console somebody is: what a link says is what it leads to.
 for (const [link, where] of [

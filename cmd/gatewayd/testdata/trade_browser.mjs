@@ -15,14 +15,21 @@ const drawn = (v) => v.until(async () => (await v.at("#candles canvas").count())
 const hint = (v, field, pattern) => v.until(async () => pattern.test(await v.at(`#${field}-hint`).innerText()), `${field}: ${pattern}`);
 const kept = (v) => v.page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
 
+const focused = (v, id) => v.until(() => v.page.evaluate((wanted) => document.activeElement?.id === wanted, id), "the focus goes to " + id);
+
 // openDemo opens the demo user's account, whose key is made after the start.
 async function openDemo(v) {
+  let pressed = false;
   await v.until(async () => {
     if (await v.at('#session[data-kind="trading"]').count()) return true;
     const button = v.at('#use-demo:not([aria-busy="true"])');
-    if (await button.count()) await button.click();
+    if (await button.count()) {
+      await button.click();
+      pressed = true;
+    }
     return false;
   }, "the demo account opens");
+  if (pressed) await focused(v, "quantity");
   await v.until(async () => numberOf((await v.at("#available").innerText()).replace(/[^\d.,]/g, "") || "0") > 0, "its balance is shown");
 }
 
@@ -78,9 +85,19 @@ async function asDemoUser() {
   await v.page.getByRole("tab", { name: "Balances" }).click();
   await v.until(async () => /\$/.test(await v.at('[data-balance="VITE"]').innerText()), "a balance has a value");
 
+  // The chart sums up the fills of a candle.
+  await byKeyboard(v, ((await best(v, "ask")) * 1.02).toFixed(1), "0.011");
+  await settles(v, 4);
+  await v.at('[data-interval="week"]').click();
+  await v.until(async () => Number(await v.at('#legend [data-own="0"]').getAttribute("data-count")) >= 2, "the legend counts the fills");
+  assert.match(await v.at('#legend [data-own="0"]').innerText(), /You bought 0\.021 ETH at [\d,.]+ \(\d+ fills\)/);
+  await v.at('[data-interval="minute"]').click();
+
   // One far below rests and stands in the chart and the book; the state survives a reload.
   await v.page.getByRole("tab", { name: "Order history" }).click();
   await v.at('#order-history [data-status="4"]').first().waitFor();
+  assert.ok(Number(await v.at('#order-history [data-status="4"] [data-average]').first().getAttribute("data-average")) > 1000, "the average price is listed");
+  assert.match(await v.at("#order-history thead").innerText(), /Average price[^]*Filled value/);
   await v.page.getByRole("tab", { name: "Order history" }).focus();
   await v.page.keyboard.press("ArrowRight"); // round to the first tab
   await v.at("#open-orders").waitFor();
@@ -109,6 +126,7 @@ async function asDemoUser() {
 
   await cancels(v);
   await losesAnAnswer(v);
+  await losesAnOrder(v);
   await v.end();
 }
 
@@ -121,7 +139,7 @@ async function checksOrders(v) {
     await v.at("#quantity").fill(quantity);
     await hint(v, field, complaint);
     await v.at("#place").click();
-    await v.until(() => v.page.evaluate((id) => document.activeElement?.id === id, field), "the focus goes to " + field);
+    await focused(v, field);
   }
   // The fee is in the total: 50,000 VITE lock 50,100.
   await v.at("#price").fill("50000");
@@ -211,6 +229,43 @@ async function losesAnAnswer(v) {
   await v.until(async () => (await v.at("#quantity").inputValue()) === "", "an order that is found leaves the form");
   await v.until(async () => (await v.at("#open-orders [data-order]").count()) > 0, "the order is listed");
   assert.equal((await orders("/open")).order.filter((o) => Number(o.quantity) === 0.03).length, 1, "it is placed once");
+}
+
+// losesAnOrder on its way. Later the page proves that it was not placed, but only where the exchange confirms that.
+async function losesAnOrder(v) {
+  let reaches = true;
+  await v.page.route("**/api/v2/order{,?*}", async (route) => {
+    if (route.request().method() === "GET") return route.fulfill({ json: { code: 0, msg: "ok", data: null } });
+    if (reaches) await route.fetch();
+    return route.abort("connectionreset");
+  });
+  const later = "**/api/v2/time{,?*}", late = (route) => route.fulfill({ json: { code: 0, msg: "ok", data: Date.now() + 600_000 } });
+  const tested = async () => (await (await v.page.waitForResponse((r) => r.url().endsWith("/order/test"))).json()).code;
+
+  await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.04");
+  await settles(v, "unknown");
+  await v.sees("After 3 minutes the page can also prove");
+  const [placed] = await Promise.all([tested(), v.page.route(later, late)]);
+  assert.equal(placed, 1004, "the order has its client ID");
+  await v.page.waitForResponse((r) => r.request().method() === "GET" && /\/order\?/.test(r.url()));
+  await settles(v, "unknown");
+  await v.page.unroute(later);
+
+  reaches = false;
+  await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.05");
+  await v.until(async () => /0\.05/.test(await v.at('#result[data-status="unknown"]').innerText()), "the second order is unknown");
+  await v.page.route(later, late);
+  await settles(v, "absent");
+  for (const text of ["Not placed", "It locks no funds."]) await v.sees(text);
+  await v.fits(axe, "not placed");
+  await v.shot("trade-absent");
+  assert.equal(await v.at("#quantity").inputValue(), "0.05", "it can be placed again");
+  await v.page.unroute(later);
+  await v.page.unroute("**/api/v2/order{,?*}");
+  await v.at("#place").click();
+  await settles(v, 3);
+  const open = (await orders("/open")).order;
+  assert.deepEqual([0.04, 0.05].map((n) => open.filter((o) => Number(o.quantity) === n).length), [1, 1], "each is placed once");
 }
 
 // withOwnKey types a key and its secret. After a reload the account is only read.
@@ -304,6 +359,31 @@ async function away() {
   await v.end();
 }
 
+// withoutData shows an exchange without orders, trades and markets, and one that is away from the start.
+async function withoutData() {
+  const v = await begin({ viewport: { width: 390, height: 844 } });
+  v.expected.push(/ERR_/);
+  const answer = (data) => (route) => route.fulfill({ json: { code: 0, msg: "ok", data } });
+  await v.page.routeWebSocket(/\/v2\/ws$/, () => {});
+  await v.page.route("**/api/v2/depth?*", answer({ asks: [], bids: [["1000.0", "2"]] }));
+  await v.page.route("**/api/v2/trades?*", answer([]));
+  let markets = (route) => route.abort("connectionrefused");
+  await v.page.route("**/api/v2/markets?*", (route) => markets(route));
+  await v.open(page);
+  await v.sees("The exchange does not answer");
+  await v.fits(axe, "away from the start");
+  markets = answer([]);
+  await v.sees("There are no markets yet.");
+  markets = (route) => route.fallback();
+  await v.page.evaluate(() => dispatchEvent(new Event("retry")));
+  await v.at("#last").waitFor();
+  await v.at("#use-demo").waitFor(); // in the first view of a phone
+  await v.page.getByRole("tab", { name: "Book" }).click();
+  for (const text of ["No asks", "Last price", "No trades yet"]) await v.at("#book, #trades").getByText(text).waitFor();
+  await v.shot("trade-without-data");
+  await v.end();
+}
+
 async function inEveryLook() {
   for (const look of [...looks, { name: "1024-light", options: { colorScheme: "light", viewport: { width: 1024, height: 768 } } }]) {
     const v = await begin(look.options);
@@ -326,20 +406,34 @@ async function inEveryLook() {
   }
 }
 
+// pressable finds nothing that is too small for a finger.
+async function pressable(v, what) {
+  const small = await v.page.evaluate(() => [...document.querySelectorAll("main :is(button, select, input:not([type=checkbox]))")]
+    .filter((e) => e.getBoundingClientRect().width && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 90)));
+  assert.deepEqual(small, [], what);
+}
+
 // onPhone turns through the views of a phone.
 async function onPhone(v, name) {
+  await v.at("#use-key").waitFor();
+  await pressable(v, "chart " + name);
   await v.page.getByRole("tab", { name: "Book" }).click();
   await filled(v);
+  await v.at("#book .middle").getByText("Mid price").waitFor();
   await v.shot("trade-book-" + name);
+  await pressable(v, "book " + name);
   await v.at(".phone-bar .sell").click();
   await v.at("#place, #use-demo").first().waitFor();
-  await openDemo(v).catch(() => {});
+  await v.page.getByRole("tab", { name: "Chart" }).click();
+  await openDemo(v); // it leads to the form
   await v.at('#order[data-side="sell"]').waitFor();
   await v.fits(axe, "the form " + name);
+  await pressable(v, "the form " + name);
   await v.shot("trade-form-" + name);
   await v.page.getByRole("tab", { name: "Orders", exact: true }).click();
   await v.at("#open-orders").waitFor();
   await v.fits(axe, "orders " + name);
+  await pressable(v, "orders " + name);
   await v.shot("trade-orders-" + name);
   await v.page.getByRole("tab", { name: "Book" }).click();
 }
@@ -348,5 +442,6 @@ await asDemoUser();
 await withOwnKey();
 await choosesMarkets();
 await away();
+await withoutData();
 await inEveryLook();
 await close();

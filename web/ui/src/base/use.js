@@ -65,5 +65,11 @@ export const site = store({});
 export async function loadSite() {
   try {
     site.set(await ask(base() + "/site.json"));
-  } catch { /* then there are no links to the other pages */ }
+  } catch { // the links to the other pages come with the server
+    const end = connected.watch((up) => {
+      if (!up) return;
+      end();
+      loadSite();
+    });
+  }
 }

@@ -60,7 +60,7 @@ export function useAccount(address) {
   return { balances, open, fills, again };
 }
 
-const filledOrders = 40; // the newest orders whose fills are listed
+export const filledOrders = 40; // the newest orders whose fills are listed
 
 // useFills lists the fills of an account's newest orders. Those of an order are asked for once, and
 // again when more of it is filled.
@@ -75,26 +75,43 @@ function useFills(address) {
       if (!known.current.has(at)) known.current.set(at, await fillsOf(one));
       list.push(...known.current.get(at));
     }
-    return list.sort((a, b) => b.ms - a.ms);
+    return { list: list.sort((a, b) => b.ms - a.ms), cut: order?.length === filledOrders };
   } : null, 15_000, [address]);
 }
 
 // AccountBar shows whose account it is, or offers one.
-export function AccountBar({ account: { session, busy, fault, use, startDemo } }) {
+export function AccountBar({ account: { session, busy, fault, use, startDemo }, opened }) {
   const w = useMessages(messages);
   const { demo } = site.use();
   const [asking, ask] = useState(false);
+  // The button that opens or leaves an account goes away with the press: the focus moves on.
+  const next = useRef("");
+  useEffect(() => {
+    if (!next.current || (next.current === "#quantity" && !session?.key)) return;
+    if (session && !document.getElementById("order").offsetParent) opened();
+    const wanted = next.current;
+    next.current = "";
+    setTimeout(() => document.querySelector(wanted)?.focus()); // after a phone shows the form
+  }, [session]);
+  const takes = (act) => (given) => {
+    next.current = "#quantity";
+    act(given);
+  };
+  const leave = () => {
+    next.current = "#session button";
+    use(null);
+  };
   return <section class="account" id="session" aria-label={w.account} data-kind={session ? (session.key ? "trading" : "reading") : "none"}>
     {session
       ? <div class="account-row"><Icon name="user" /><span class="account-name">{session.demo ? w.demoAccount : w.account} <span class="code faint" title={session.address}>{middle(session.address, 5, 4)}</span></span>
-        <Copy text={session.address} what={w.address} /><Button kind="plain" icon="leave" id="leave" onClick={() => use(null)} aria-label={w.leave} title={w.leave} /></div>
-      : <div class="account-row"><Icon name="user" /><span class="account-name faint">{w.noAccount}</span></div>}
+        <Copy text={session.address} what={w.address} /><Button kind="plain" icon="leave" id="leave" onClick={leave} aria-label={w.leave} title={w.leave} /></div>
+      : <div class="account-row"><Icon name="user" /><span class="account-name faint">{w.openToTrade}</span></div>}
     {session && !session.key && <div class="account-row"><span class="small grow">{w.readOnly}</span><Button kind="plain" id="enter-secret" onClick={() => ask(true)}>{w.enterSecret}</Button></div>}
     {!session && <div class="account-row">
-      {demo && <Button kind="main" id="use-demo" busy={busy} onClick={startDemo}>{w.useDemo}</Button>}
+      {demo && <Button kind="main" id="use-demo" busy={busy} onClick={takes(() => startDemo())}>{w.useDemo}</Button>}
       <Button kind={demo ? "" : "main"} id="use-key" onClick={() => ask(true)}>{w.ownKey}</Button></div>}
     {fault && <Fault error={fault} />}
-    {asking && <KeyDialog address={session?.address ?? ""} use={use} close={() => ask(false)} />}
+    {asking && <KeyDialog address={session?.address ?? ""} use={takes(use)} close={() => ask(false)} />}
   </section>;
 }
 

@@ -1,7 +1,7 @@
 // The order book and the newest trades of a pair.
 import { useEffect, useState } from "preact/hooks";
 import { compare } from "../base/amount.js";
-import { Asked, Blank, Time } from "../base/components.jsx";
+import { Asked, Blank, Empty, Time } from "../base/components.jsx";
 import { useMessages } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { query } from "./exchange.js";
@@ -34,8 +34,7 @@ export function Book({ pair, poll, book, last, own, propose }) {
     <header class="panel-head"><h2>{w.book}</h2>
       {best && <><label class="unseen" for="precision">{w.precision}</label>
         <select id="precision" value={places} onChange={(e) => choose(Number(e.currentTarget.value))}>{steps.map((s) => <option key={s} value={s}>{stepText(s)}</option>)}</select></>}</header>
-    <Asked poll={poll}>{() => book.asks.length || book.bids.length
-      ? <Levels pair={pair} book={book} places={places} last={last} own={own} propose={propose} /> : <Blank>{w.emptyBook}</Blank>}</Asked>
+    <Asked poll={poll} lines={12}>{() => <Levels pair={pair} book={book} places={places} last={last} own={own} propose={propose} />}</Asked>
   </section>;
 }
 
@@ -57,10 +56,10 @@ function Levels({ pair, book, places, last, own, propose }) {
     <span class="unseen">{w["side_" + side]}</span><span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts(l.quantity))}</span><span class="num faint">{padded(l.sum, parts(l.sum))}</span></button>;
   return <div class="levels" onKeyDown={move}>
     <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum}</span></div>
-    <div class="asks" role="group" aria-label={w.asks}>{sides.ask.map(level("ask"))}</div>
-    <div class="middle"><strong class="num" id="mid-price" title={w.midPrice}>{middle ? number(middle.price, digits + 1) : last ? number(last, digits) : "–"}</strong>
-      {middle && <span class="small faint num">{w.spread} {number(middle.spread, placesOf(pair, middle.price))} ({middle.percent.toFixed(2)} %)</span>}</div>
-    <div class="bids" role="group" aria-label={w.bids}>{sides.bid.map(level("bid"))}</div>
+    <div class="asks" role="group" aria-label={w.asks}>{sides.ask.length ? sides.ask.map(level("ask")) : <Blank>{w.noAsks}</Blank>}</div>
+    <dl class="middle"><div><dt>{middle ? w.midPrice : w.last}</dt><dd class="num" id="mid-price">{middle ? number(middle.price, digits + 1) : last ? number(last, digits) : "–"}</dd></div>
+      <div><dt>{w.spread}</dt><dd class="num">{middle ? `${number(middle.spread, placesOf(pair, middle.price))} (${middle.percent.toFixed(2)} %)` : "–"}</dd></div></dl>
+    <div class="bids" role="group" aria-label={w.bids}>{sides.bid.length ? sides.bid.map(level("bid")) : <Blank>{w.noBids}</Blank>}</div>
   </div>;
 }
 
@@ -89,7 +88,7 @@ export function Trades({ pair }) {
     <header class="panel-head"><h2>{w.trades}</h2></header>
     <Asked poll={poll}>{(old) => {
       const all = [...pushed, ...old].slice(0, kept);
-      if (!all.length) return <Blank>{w.noTrades}</Blank>;
+      if (!all.length) return <Empty icon="clock" title={w.noTrades}>{w.noTradesLead}</Empty>;
       const places = placesOf(pair, all[0].price), parts = digitsOf(all.map((t) => t.amount));
       return <div class="panel-body" tabIndex={0} role="region" aria-label={w.trades}><table class="dense"><thead><tr><th>{w.price}</th><th class="right">{tokenName(pair.tradeTokenSymbol)}</th><th class="right">{w.time}</th></tr></thead>
         <tbody>{all.map((t, i) => <tr key={i}><td class={"num " + (t.side === 1 ? "down" : "up")}>{padded(t.price, places)}<span class="unseen"> {t.side === 1 ? w.sell : w.buy}</span></td>

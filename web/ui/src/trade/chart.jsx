@@ -1,16 +1,17 @@
 // Candles of a pair with volumes, moving averages, the account's open orders and its trades.
 import { CandlestickSeries, ColorType, createChart, createSeriesMarkers, CrosshairMode, HistogramSeries, LineSeries, LineStyle } from "lightweight-charts";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Blank, Fault, Segmented } from "../base/components.jsx";
-import { useMessages } from "../base/messages.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { remembered } from "../base/store.js";
 import { usePoll } from "../base/use.js";
 import { Depth } from "./depth.jsx";
 import { bars } from "./exchange.js";
 import { useFeed } from "./feed.js";
-import { Change, number } from "./markets.jsx";
+import { Change, number, padded } from "./markets.jsx";
 import { messages } from "./messages.js";
-import { average, barAt, put } from "./series.js";
+import { tokenName } from "./names.js";
+import { average, ownTrades, put } from "./series.js";
 
 export const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
 
@@ -45,7 +46,7 @@ function draw(place, precision, seen) {
     timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, tickMarkFormatter: (time, kind) => marks[kind](time) },
     localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
   });
-  const candles = chart.addSeries(CandlestickSeries, { priceFormat: { type: "price", precision, minMove: 1 / 10 ** precision } });
+  const candles = chart.addSeries(CandlestickSeries, { priceFormat: { type: "custom", minMove: 1 / 10 ** precision, formatter: (price) => padded(price.toFixed(precision), precision) } });
   const volumes = chart.addSeries(HistogramSeries, { priceScaleId: "", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
   volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
   const lines = averages.map(() => chart.addSeries(LineSeries, { lineWidth: 1, lastValueVisible: false, priceLineVisible: false, crosshairMarkerVisible: false }));
@@ -82,8 +83,7 @@ function draw(place, precision, seen) {
       [orders, fills, drawn.names] = [open, done, names];
       for (const line of held) candles.removePriceLine(line);
       held = orders.map((o) => candles.createPriceLine({ price: Number(o.price), color: o.side === 1 ? c.bad : c.good, lineWidth: 1, lineStyle: LineStyle.Dashed, axisLabelVisible: true, title: names(o) }));
-      markers.setMarkers(fills.map((f) => ({ f, time: barAt(list, f.ms / 1000) })).filter(({ time }) => time !== null).sort((a, b) => a.time - b.time)
-        .map(({ f, time }) => (f.side === 1 ? { time, position: "aboveBar", shape: "arrowDown", color: c.bad } : { time, position: "belowBar", shape: "arrowUp", color: c.good })));
+      markers.setMarkers(ownTrades(list, fills).map(({ side, time }) => (side === 1 ? { time, position: "aboveBar", shape: "arrowDown", color: c.bad } : { time, position: "belowBar", shape: "arrowUp", color: c.good })));
     },
     names: () => "",
     fit: () => chart.timeScale().setVisibleLogicalRange({ from: list.length - Math.min(90, Math.max(45, list.length)), to: list.length + 4 }),
@@ -149,7 +149,7 @@ function Candles({ pair, places, open, fills, interval, averages: shown }) {
   }), poll.again);
   return <div class="chart-body">
     {poll.error && !poll.data && <Fault error={poll.error} again={poll.again} />}
-    <Legend list={list} at={at} places={places} averages={shown} />
+    <Legend pair={pair} list={list} at={at} places={places} averages={shown} fills={fills} />
     <div class="chart" ref={place} role="img" aria-label={w.candles + " " + pair.symbol} />
     {poll.data?.length === 0 && list.length === 0 && <Blank>{w.noTrades}</Blank>}
     <a class="chart-by small" href="https://www.tradingview.com/" target="_blank" rel="noreferrer noopener">{w.attribution}</a>
@@ -157,17 +157,20 @@ function Candles({ pair, places, open, fills, interval, averages: shown }) {
 }
 
 // Legend has the figures of the bar under the cursor, or of the newest one.
-function Legend({ list, at, places, averages: shown }) {
+function Legend({ pair, list, at, places, averages: shown, fills }) {
   const w = useMessages(messages);
   const i = at === null ? list.length - 1 : list.findIndex((b) => b.time === at);
   const bar = list[i];
+  const trades = useMemo(() => ownTrades(list, fills), [list, fills]);
   if (!bar) return null;
   const kind = bar.close < bar.open ? "down" : "up";
-  const one = (name, value) => <span><span class="faint">{name}</span> <span class={"num " + kind}>{number(value.toFixed(places), places)}</span></span>;
+  const one = (name, value) => <span><span class="faint">{name}</span> <span class={"num " + kind}>{padded(value.toFixed(places), places)}</span></span>;
   const mean = (a) => list.slice(Math.max(0, i + 1 - a.length), i + 1).reduce((sum, b) => sum + b.close, 0) / Math.min(a.length, i + 1);
   return <div class="legend small" id="legend">
     {one(w.o, bar.open)}{one(w.h, bar.high)}{one(w.l, bar.low)}{one(w.c, bar.close)}<Change part={bar.open ? bar.close / bar.open - 1 : 0} />
     <span><span class="faint">{w.v}</span> <span class="num">{number(bar.volume.toFixed(4), 4)}</span></span>
-    {averages.filter((a) => shown.includes(a.id) && i + 1 >= a.length).map((a) => <span key={a.id} class={"num " + a.id}>MA {a.length} {number(mean(a).toFixed(places), places)}</span>)}
+    {averages.filter((a) => shown.includes(a.id) && i + 1 >= a.length).map((a) => <span key={a.id} class={"num " + a.id}>MA {a.length} {padded(mean(a).toFixed(places), places)}</span>)}
+    {trades.filter((t) => t.time === bar.time).map((t) => <span key={t.side} class={"num own " + (t.side === 1 ? "down" : "up")} data-own={t.side} data-count={t.count}>{formatMessage(t.side === 1 ? w.youSold : w.youBought,
+      { n: number(t.quantity.toFixed(6), 6), base: tokenName(pair.tradeTokenSymbol), price: padded(t.average.toFixed(places), places) })}{t.count > 1 && " " + formatMessage(w.inFills, { n: t.count })}</span>)}
   </div>;
 }

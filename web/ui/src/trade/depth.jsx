@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Blank } from "../base/components.jsx";
 import { useMessages } from "../base/messages.js";
 import { middleOf, placesOf, sums } from "./levels.js";
-import { number } from "./markets.jsx";
+import { number, padded } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { tokenName } from "./names.js";
 
@@ -34,7 +34,7 @@ export function Depth({ pair, book }) {
   const side = price === null ? null : price < middle ? "bid" : "ask";
   const sum = side && ({ bid: bids.filter((l) => l.price >= price), ask: asks.filter((l) => l.price <= price) })[side].at(-1)?.sum;
   const places = placesOf(pair, middle);
-  const text = price === null ? "" : `${w[side === "bid" ? "bids" : "asks"]}: ${number(price.toFixed(places), places)} ${tokenName(pair.quoteTokenSymbol)}, ${w.sum} ${number((sum ?? 0).toFixed(6), 4)} ${tokenName(pair.tradeTokenSymbol)}`;
+  const text = price === null ? "" : `${w[side === "bid" ? "bids" : "asks"]}: ${padded(price.toFixed(places), places)} ${tokenName(pair.quoteTokenSymbol)}, ${w.sum} ${number((sum ?? 0).toFixed(6), 4)} ${tokenName(pair.tradeTokenSymbol)}`;
   const move = (e) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
     if (!step) return;
@@ -51,8 +51,8 @@ export function Depth({ pair, book }) {
         <path class="bid" d={outline(bids, 0)} /><path class="ask" d={outline(asks, 100)} />
         {at !== null && <line x1={at * 100} x2={at * 100} y1="0" y2={height} />}
       </svg>
-      {at !== null && <output class={"depth-cursor " + side} style={{ left: `${at * 100}%` }} data-right={at > 0.5}><strong class="num">{number(price.toFixed(places), places)}</strong><span class="small num">{w.sum} {number((sum ?? 0).toFixed(6), 4)} {tokenName(pair.tradeTokenSymbol)}</span></output>}
+      {at !== null && <output class={"depth-cursor " + side} style={{ left: `${at * 100}%` }} data-right={at > 0.5}><strong class="num">{padded(price.toFixed(places), places)}</strong><span class="small num">{w.sum} {number((sum ?? 0).toFixed(6), 4)} {tokenName(pair.tradeTokenSymbol)}</span></output>}
     </div>
-    <div class="row spread small faint num"><span>{number(low.toFixed(places), places)}</span><span>{number(middle.toFixed(places), places)}</span><span>{number((low + wide).toFixed(places), places)}</span></div>
+    <div class="row spread small faint num"><span>{padded(low.toFixed(places), places)}</span><span>{padded(middle.toFixed(places), places)}</span><span>{padded((low + wide).toFixed(places), places)}</span></div>
   </div>;
 }

@@ -43,4 +43,7 @@ export const holdAttempt = (order) => keepDraft(order.symbol, { attempts: [...ot
 // dropAttempt forgets an order whose outcome is known.
 export const dropAttempt = (order) => keepDraft(order.symbol, { attempts: others(order) });
 
-export const isUnknown = ({ symbol, clientId }) => draftOf(symbol).attempts.some((one) => one.clientId === clientId);
+// heldOf is an order as it was sent last, while its outcome is unknown.
+export const heldOf = ({ symbol, clientId }) => draftOf(symbol).attempts.find((one) => one.clientId === clientId);
+
+export const isUnknown = (order) => heldOf(order) !== undefined;

@@ -25,6 +25,12 @@ export async function sign(secret, text) {
   return [...new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(text)))].map((b) => b.toString(16).padStart(2, "0")).join("");
 }
 
+// longestUnknown is the time after which a signed order can no longer be placed: a signature is
+// valid for 5 seconds, and the exchange ends a request after a minute at most.
+const longestUnknown = 150_000;
+
+const fieldsOf = ({ symbol, side, price, quantity, clientId }) => ({ symbol, side: String(side), price: bare(price), amount: bare(quantity), clientOrderId: clientId });
+
 // Session is an account; with a key and its secret it can trade. The clock is the exchange's: the
 // computer's may be wrong.
 export class Session {
@@ -32,24 +38,38 @@ export class Session {
     Object.assign(this, { address, key, secret, demo, ahead: null });
   }
 
-  async call(method, path, fields, late = false) {
+  // call signs and sends. `signed` gets the time in the signature right before the request leaves.
+  async call(method, path, fields, signed = () => {}, late = false) {
     if (this.ahead === null) this.ahead = (await query("/time")) - Date.now();
-    const all = { ...fields, key: this.key, timestamp: String(Math.floor(Date.now() + this.ahead)) };
+    const at = Math.floor(Date.now() + this.ahead);
+    const all = { ...fields, key: this.key, timestamp: String(at) };
     const body = line(all) + "&signature=" + (await sign(this.secret, line(all)));
     const url = api() + path + (method === "POST" ? "" : "?" + body);
     const options = method === "POST" ? { body, headers: { "Content-Type": "application/x-www-form-urlencoded" } } : {};
+    signed(at);
     try {
       return await answered(ask(url, { method, ...options }));
     } catch (error) {
       if (!/^Invalid timestamp/.test(error.message) || late) throw error;
       this.ahead = null; // the computer's clock was set, or it slept; the exchange has done nothing
-      return this.call(method, path, fields, true);
+      return this.call(method, path, fields, signed, true);
     }
   }
 
   // place sends an order. Its client ID makes it safe to send it again when no answer came.
-  place(symbol, side, price, amount, clientOrderId) {
-    return this.call("POST", "/order", { symbol, side: String(side), price: bare(price), amount: bare(amount), clientOrderId });
+  place(order, signed) { return this.call("POST", "/order", fieldsOf(order), signed); }
+
+  // neverPlaced reports whether an order without an answer is certainly not on the exchange. A lookup
+  // alone proves nothing: the exchange may know the client ID before it lists the order. A test with
+  // the same ID is refused while the ID belongs to an order. The checks that give these two codes come later.
+  async neverPlaced(order) {
+    if (!order.at || !this.key || order.key !== this.key || (await query("/time")) - order.at < longestUnknown) return false;
+    try {
+      await this.call("POST", "/order/test", fieldsOf(order));
+      return true;
+    } catch (error) {
+      return error.code === 1006 || error.code === 1007;
+    }
   }
 
   cancel(symbol, orderId) { return this.call("DELETE", "/order", { symbol, orderId }); }
@@ -63,10 +83,15 @@ export async function demoSession() {
   return new Session({ ...answer, demo: true });
 }
 
+const fillPage = 100, mostFills = 1000;
+
 // fillsOf is an order's fills, newest first.
 export async function fillsOf(order) {
-  const { trade } = await query("/trades/all", { symbol: order.symbol, orderId: order.orderId, limit: 100 });
-  return (trade ?? []).map((t) => ({
+  const found = [];
+  for (let offset = 0; offset === found.length && offset < mostFills; offset += fillPage) {
+    found.push(...((await query("/trades/all", { symbol: order.symbol, orderId: order.orderId, offset, limit: fillPage })).trade ?? []));
+  }
+  return found.map((t) => ({
     id: t.tradeId + order.side, ms: t.time * 1000, symbol: t.symbol, side: order.side, price: t.price, quantity: t.quantity, amount: t.amount,
     fee: order.side === 0 ? t.buyFee : t.sellFee, maker: t.side !== order.side,
   }));

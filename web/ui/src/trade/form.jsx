@@ -6,7 +6,7 @@ import { Button, Confirm, Facts, Field, Note, Segmented, State, trouble } from "
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
-import { attemptOf, draftOf, dropAttempt, holdAttempt, isUnknown, keepDraft, sameOrder } from "./draft.js";
+import { attemptOf, draftOf, dropAttempt, heldOf, holdAttempt, isUnknown, keepDraft, sameOrder } from "./draft.js";
 import { query } from "./exchange.js";
 import { placesOf } from "./levels.js";
 import { number, worth } from "./markets.jsx";
@@ -108,13 +108,17 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const place = async () => {
     setBusy(true);
     setFault(null);
-    const order = attemptOf(typed()), before = isUnknown(order);
+    let order = attemptOf(typed());
+    const before = isUnknown(order);
     let posted = before;
     try {
+      if (before && order.key !== session.key) return setFault({ text: w.otherKey }); // client IDs are unique for a key only
       if (postOnly && (await crossesNow())) return;
-      holdAttempt(order);
-      posted = true;
-      await session.place(pair.symbol, side, price, quantity, order.clientId);
+      await session.place(order, (at) => {
+        order = { ...order, key: session.key, at };
+        holdAttempt(order);
+        posted = true;
+      });
       done(order, false);
     } catch (error) {
       if (posted && (error instanceof Away || /may have been taken/.test(error.message))) done(order, true);
@@ -152,6 +156,12 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     if (!isUnknown(sent)) return;
     dropAttempt(sent);
     if (sameOrder(typed(), sent)) clear(); // pressed again, it would be placed again
+  };
+  // absent is called when an order certainly was not placed; false if it was sent again meanwhile.
+  const absent = (at) => {
+    if (busy || heldOf(sent)?.at !== at) return false;
+    dropAttempt(sent);
+    return true;
   };
   const submit = (e) => {
     e.preventDefault();
@@ -192,7 +202,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy}>{w[sides[side]]} {named.trade}</Button></div>}
-      {sent && sent.address === session?.address && <Result key={sent.clientId} sent={sent} known={known} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
+      {sent && sent.address === session?.address && <Result key={sent.clientId + sent.at} sent={sent} known={known} absent={absent} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
     </form>
     {data.balances.data && <div class="assets"><h3 class="small faint">{w.assets}</h3><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
     {asking && <Confirm title={formatMessage(asking.sweeps ? w.sweepTitle : w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(asking.sweeps ? w.sweepLead : side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
@@ -214,20 +224,28 @@ function refusal(error, side, w) {
   return { text: trouble(error, w) };
 }
 
+const testEvery = 10_000; // a test uses up calls of the key
+
 const resting = [3, 5], ended = [4, 7, 8, 9, 10];
 
 // Result follows an order that was sent, until it has ended.
-function Result({ sent, known, session, pair, close, again }) {
+function Result({ sent, known, absent, session, pair, close, again }) {
   const w = useMessages(messages);
-  const [state, settle] = useState("sent"); // or rests, ended
-  const poll = usePoll(state === "ended" ? null : async (signal) => {
+  const [state, settle] = useState("sent"); // or rests, ended, absent
+  const tested = useRef(0);
+  const over = state === "ended" || state === "absent";
+  const poll = usePoll(over ? null : async (signal) => {
     const found = await query("/order", { address: session.address, clientOrderId: sent.clientId }, signal);
-    return found ?? { status: null };
+    if (found || !sent.unknown || Date.now() - tested.current < testEvery) return found ?? { status: null };
+    tested.current = Date.now();
+    const held = heldOf(sent);
+    return { status: null, absent: held && (await session.neverPlaced(held)) ? held.at : null };
   }, state === "rests" ? 5000 : 1000, [sent.clientId, state]);
   const [order, see] = useState(null);
   const shown = useRef(null);
   useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []);
   useEffect(() => {
+    if (poll.data?.absent && absent(poll.data.absent)) settle("absent");
     if (!poll.data || poll.data.status === null) return;
     see(poll.data);
     known();
@@ -237,13 +255,15 @@ function Result({ sent, known, session, pair, close, again }) {
     again();
   }, [poll.data]);
   const [base, quote] = [tokenName(pair.tradeTokenSymbol), tokenName(pair.quoteTokenSymbol)];
+  const waits = sent.unknown ? (state === "absent" ? "absent" : "unknown") : "sent"; // for a state of the exchange
   const kind = !order ? (sent.unknown ? "warn" : "") : order.status === 4 ? "good" : order.status === 9 ? "bad" : "";
   const filled = order && Number(order.executedQuantity) > 0;
-  return <div class="result" id="result" ref={shown} data-status={order?.status ?? (sent.unknown ? "unknown" : "sent")}><Note kind={kind} live>
-    <div class="row spread"><strong>{w[sides[sent.side]]} {number(sent.quantity, 8)} {base}</strong>{order ? <Status order={order} /> : <State kind={sent.unknown ? "warn" : "run"}>{sent.unknown ? w.unknown : w.status_1}</State>}</div>
+  return <div class="result" id="result" ref={shown} data-status={order?.status ?? waits}><Note kind={kind} live>
+    <div class="row spread"><strong>{w[sides[sent.side]]} {number(sent.quantity, 8)} {base}</strong>{order ? <Status order={order} /> : <State kind={sent.unknown ? "warn" : "run"}>{w[waits]}</State>}</div>
     <p class="small num">{formatMessage(w.atPrice, { price: number(sent.price, 8), quote })}</p>
     {filled && <p class="small num">{formatMessage(w.filledAt, { n: number(order.executedQuantity, 8), base, price: number(order.executedAvgPrice, placesOf(pair, order.executedAvgPrice)), quote })}</p>}
     {order && resting.includes(order.status) && <p class="small">{w.restsInBook}</p>}
-    {!order && sent.unknown && <p class="small">{w.unknownLead}</p>}
+    {!order && waits === "absent" && <p class="small">{w.absentLead}</p>}
+    {!order && waits === "unknown" && <p class="small">{w.unknownLead} {session.key === sent.key ? w.unknownWait : w.unknownKey}</p>}
     <Button kind="plain" onClick={close}>{w.close}</Button></Note></div>;
 }

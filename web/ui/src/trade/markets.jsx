@@ -1,7 +1,7 @@
 // The markets: the list to choose from, and the figures of the pair that is chosen.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { cut, grouped } from "../base/amount.js";
-import { Button, Dialog, Empty, State } from "../base/components.jsx";
+import { Button, Dialog, Empty, Skeleton, State } from "../base/components.jsx";
 import { Icon, TokenIcon } from "../base/icons.jsx";
 import { useMessages } from "../base/messages.js";
 import { remembered } from "../base/store.js";
@@ -19,6 +19,12 @@ export const number = (text, most) => grouped(cut(String(text), most));
 export function padded(text, digits) {
   const [whole, fraction = ""] = number(text, digits).split(".");
   return digits ? whole + "." + fraction.padEnd(digits, "0") : whole;
+}
+
+// aligned shows the numbers of a column with the same number of digits behind the point.
+export function aligned(column, most) {
+  const digits = Math.max(0, ...column.map((text) => (cut(String(text), most).split(".")[1] ?? "").length));
+  return (text) => padded(text, digits);
 }
 
 const starred = remembered("trade.favourites", (value) => /^[\w,-]*$/.test(value), "");
@@ -115,7 +121,7 @@ function MarketList({ now, rates, choose, close }) {
   const w = useMessages(messages);
   const poll = usePoll((signal) => query("/ticker/24hr", {}, signal), 10_000, []);
   const [text, type] = useState(""), [only, setOnly] = useState(false), [by, sort] = useState({ column: "volume", down: true });
-  const stars = starsOf(starred.use());
+  const stars = starsOf(starred.use()), short = new Intl.NumberFormat(w.language === "zh" ? "zh-CN" : "en-US", { notation: "compact", maximumSignificantDigits: 3 });
   const list = useMemo(() => {
     const wanted = text.trim().toLowerCase().replace(/[\s_]/g, "/");
     return (poll.data ?? []).map((m) => ({ ...m, value: Number(m.amount) * (rates[m.quoteTokenSymbol]?.usd ?? 0) || Number(m.amount) }))
@@ -137,17 +143,17 @@ function MarketList({ now, rates, choose, close }) {
     const at = all.indexOf(document.activeElement) + step;
     (at < 0 ? document.getElementById("market-search") : all[Math.min(at, all.length - 1)])?.focus();
   };
-  const head = (column, right) => <th class={right ? "right" : ""} aria-sort={by.column === column ? (by.down ? "descending" : "ascending") : undefined}>
+  const head = (column, right, more = "") => <th class={(right ? "right " : "") + more} aria-sort={by.column === column ? (by.down ? "descending" : "ascending") : undefined}>
     <button type="button" class="plain sort" onClick={() => sort({ column, down: by.column === column ? !by.down : column !== "name" })}>{w["by_" + column]}<span aria-hidden="true">{by.column === column ? (by.down ? " ↓" : " ↑") : ""}</span></button></th>;
   return <Dialog title={w.markets} close={close}><div class="market-list" onKeyDown={move}>
     <div class="market-find"><label class="unseen" for="market-search">{w.search}</label>
       <input id="market-search" type="search" autofocus autocomplete="off" spellcheck={false} placeholder={w.search} value={text} onInput={(e) => type(e.currentTarget.value)} />
       <Button kind="plain" id="only-favourites" aria-pressed={only} onClick={() => setOnly(!only)} icon="star">{w.favourites}</Button></div>
-    <div class="market-rows"><table aria-label={w.markets}><thead><tr><th><span class="unseen">{w.favourite}</span></th>{head("name")}{head("last", true)}{head("change", true)}{head("volume", true)}</tr></thead>
+    <div class="market-rows"><table aria-label={w.markets}><thead><tr><th><span class="unseen">{w.favourite}</span></th>{head("name")}{head("last", true)}{head("change", true)}{head("volume", true, "wide-only")}</tr></thead>
       <tbody>{list.map((m) => <tr key={m.symbol} data-market={m.symbol} class={m.symbol === now ? "now" : ""}><td><Star symbol={m.symbol} /></td>
-        <td><button type="button" class="plain market-choice" aria-current={m.symbol === now ? "true" : undefined} onClick={() => choose(m.symbol)}><TokenIcon symbol={m.tradeTokenSymbol} size={20} /> {pairName(m.symbol)}</button></td>
-        <td class="right num">{Number(m.closePrice) ? number(m.closePrice, placesOf(m, m.closePrice)) : "–"}</td><td class="right"><Change part={m.priceChangePercent} /></td>
-        <td class="right num">{number(m.amount, 0)} <span class="unit">{tokenName(m.quoteTokenSymbol)}</span></td></tr>)}</tbody></table>
-      {poll.data && !list.length && <Empty icon="search" title={only && !text ? w.noFavourites : w.noMatch} />}</div>
+        <td><button type="button" class="plain market-choice" aria-current={m.symbol === now ? "true" : undefined} onClick={() => choose(m.symbol)}><TokenIcon symbol={m.tradeTokenSymbol} size={20} /> <span>{pairName(m.symbol)}<span class="market-volume small faint num">{w.v} {short.format(Number(m.amount))} {tokenName(m.quoteTokenSymbol)}</span></span></button></td>
+        <td class="right num">{Number(m.closePrice) ? padded(m.closePrice, placesOf(m, m.closePrice)) : "–"}</td><td class="right"><Change part={m.priceChangePercent} /></td>
+        <td class="right num wide-only">{number(m.amount, 0)} <span class="unit">{tokenName(m.quoteTokenSymbol)}</span></td></tr>)}</tbody></table>
+      {!poll.data && <Skeleton lines={6} />}{poll.data && !list.length && <Empty icon="search" title={only && !text ? w.noFavourites : w.noMatch} />}</div>
   </div></Dialog>;
 }

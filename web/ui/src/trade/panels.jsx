@@ -1,13 +1,14 @@
 // The account's orders, fills and balances, in tabs below the chart.
 import { useState } from "preact/hooks";
-import { Asked, Button, Confirm, Copy, Empty, Note, Pager, State, Tabs, tell, Time, trouble } from "../base/components.jsx";
+import { Asked, Button, Confirm, Copy, Empty, middle, Note, Pager, State, Tabs, tell, Time, trouble } from "../base/components.jsx";
 import { TokenIcon } from "../base/icons.jsx";
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
+import { filledOrders } from "./account.jsx";
 import { query } from "./exchange.js";
 import { placesOf } from "./levels.js";
-import { number, worth } from "./markets.jsx";
+import { aligned, number, padded, worth } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { pairName, tokenName } from "./names.js";
 
@@ -43,7 +44,8 @@ const Side = ({ side }) => {
   return <span class={side === 1 ? "down" : "up"}>{side === 1 ? w.sell : w.buy}</span>;
 };
 
-const price = (text) => number(text, placesOf({ pricePrecision: 12 }, text));
+const priceDigits = (text) => placesOf({ pricePrecision: 12 }, text);
+const price = (text) => padded(text, priceDigits(text));
 
 // List is a table in a panel; on a phone each row is a card.
 function List({ label, head, children }) {
@@ -51,14 +53,19 @@ function List({ label, head, children }) {
     <tbody>{children}</tbody></table></div>;
 }
 
-function Orders({ list, act }) {
+// Orders lists orders: with their value while they rest, or with the value and the average price of their fills.
+function Orders({ list, act, past = false }) {
   const w = useMessages(messages);
-  const head = [{ name: w.time }, { name: w.pair }, { name: w.side }, { name: w.price, right: true }, { name: w.quantity, right: true }, { name: w.filled, right: true }, { name: w.value, right: true }, { name: w.state }, { name: act ? w.cancel : w.id, unseen: true }];
+  const size = aligned(list.map((o) => o.quantity), 6);
+  const value = (o) => <span>{padded(past ? o.executedAmount : o.amount, 2)}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></span>;
+  const filled = (o) => Number(o.executedQuantity) > 0;
+  const head = [{ name: w.time }, { name: w.pair }, { name: w.side }, { name: w.price, right: true }, ...(past ? [{ name: w.averagePrice, right: true }] : []), { name: w.quantity, right: true }, { name: w.filled, right: true }, { name: past ? w.filledValue : w.value, right: true }, { name: w.state }, { name: act ? w.cancel : w.id, unseen: true }];
   return <List label={w.orders} head={head}>{list.map((o) => <tr key={o.orderId} data-order={o.orderId} data-status={o.status}>
     <td class="faint" data-label={w.time}><Time ms={o.createTime * 1000} /></td><td data-label={w.pair}><strong>{pairName(o.symbol)}</strong></td><td data-label={w.side}><Side side={o.side} /></td>
-    <td class="right num" data-label={w.price}>{price(o.price)}</td><td class="right num" data-label={w.quantity}>{number(o.quantity, 6)}</td><td class="right num" data-label={w.filled}>{Math.floor(Number(o.executedPercent) * 100)} %</td>
-    <td class="right num" data-label={w.value}><span>{number(o.amount, 2)}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></span></td><td data-label={w.state}><Status order={o} /></td>
-    <td class="right">{act ? <Button kind="plain" aria-disabled={o.status === 6} onClick={() => o.status !== 6 && act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <Copy text={o.orderId} what={w.id} />}</td></tr>)}</List>;
+    <td class="right num" data-label={w.price}>{price(o.price)}</td>{past && <td class="right num" data-label={w.averagePrice} data-average={o.executedAvgPrice}>{filled(o) ? price(o.executedAvgPrice) : "–"}</td>}
+    <td class="right num" data-label={w.quantity}>{size(o.quantity)}</td><td class="right num" data-label={w.filled}>{Math.floor(Number(o.executedPercent) * 100)} %</td>
+    <td class="right num" data-label={past ? w.filledValue : w.value}>{past && !filled(o) ? "–" : value(o)}</td><td data-label={w.state}><Status order={o} /></td>
+    <td class="right" data-label={act ? undefined : w.id}>{act ? <Button kind="plain" aria-disabled={o.status === 6} onClick={() => o.status !== 6 && act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <span class="order-id"><span class="code">{middle(o.orderId, 8, 6)}</span><Copy text={o.orderId} what={w.id} /></span>}</td></tr>)}</List>;
 }
 
 function OpenOrders({ session, data, symbol }) {
@@ -96,7 +103,7 @@ function OrderHistory({ session, symbol }) {
   const [page, turn] = useState(0);
   const poll = usePoll((signal) => query("/orders", { address: session.address, offset: page * pageSize, limit: pageSize, total: 1, ...(symbol && { symbol }) }, signal), 4000, [session.address, page, symbol]);
   return <div class="panel-fill" id="order-history"><Asked poll={poll}>{(d) => (d.order?.length ? <>
-    <Orders list={d.order} />
+    <Orders list={d.order} past />
     <Pager newer={page > 0 ? () => turn(page - 1) : null} older={(page + 1) * pageSize < d.total ? () => turn(page + 1) : null} />
   </> : <Empty icon="clock" title={w.noOrders} />)}</Asked></div>;
 }
@@ -104,15 +111,17 @@ function OrderHistory({ session, symbol }) {
 function Fills({ data, only }) {
   const w = useMessages(messages);
   const head = [{ name: w.time }, { name: w.pair }, { name: w.side }, { name: w.price, right: true }, { name: w.quantity, right: true }, { name: w.value, right: true }, { name: w.fee, right: true }, { name: w.role }];
-  return <div class="panel-fill" id="fills"><Asked poll={data.fills}>{(found) => {
+  return <div class="panel-fill" id="fills"><Asked poll={data.fills}>{({ list: found, cut }) => {
     const list = only ? found.filter((f) => f.symbol === only) : found;
-    if (!list.length) return <Empty icon="clock" title={w.noFills} />;
-    return <List label={w.fills} head={head}>{list.map((f) => {
+    const limit = cut && <p class="small faint panel-foot" id="fills-limit">{formatMessage(w.fillsOf, { n: filledOrders })}</p>;
+    if (!list.length) return <><Empty icon="clock" title={w.noFills} />{limit}</>;
+    const size = aligned(list.map((f) => f.quantity), 6), value = aligned(list.map((f) => f.amount), 4), fee = aligned(list.map((f) => f.fee), 6);
+    return <><List label={w.fills} head={head}>{list.map((f) => {
       const quote = tokenName(f.symbol.split("_")[1]);
       return <tr key={f.id} data-fill={f.id}><td class="faint" data-label={w.time}><Time ms={f.ms} /></td><td data-label={w.pair}><strong>{pairName(f.symbol)}</strong></td><td data-label={w.side}><Side side={f.side} /></td>
-        <td class="right num" data-label={w.price}>{price(f.price)}</td><td class="right num" data-label={w.quantity}>{number(f.quantity, 6)}</td>
-        <td class="right num" data-label={w.value}><span>{number(f.amount, 4)}<span class="unit">{quote}</span></span></td><td class="right num" data-label={w.fee}><span>{number(f.fee, 6)}<span class="unit">{quote}</span></span></td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
-    })}</List>;
+        <td class="right num" data-label={w.price}>{price(f.price)}</td><td class="right num" data-label={w.quantity}>{size(f.quantity)}</td>
+        <td class="right num" data-label={w.value}><span>{value(f.amount)}<span class="unit">{quote}</span></span></td><td class="right num" data-label={w.fee}><span>{fee(f.fee)}<span class="unit">{quote}</span></span></td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
+    })}</List>{limit}</>;
   }}</Asked></div>;
 }
 

@@ -19,6 +19,18 @@ export function put(bars, bar) {
   return [...(last?.time === bar.time ? bars.slice(0, -1) : bars), bar];
 }
 
+// ownTrades sums fills by bar and side, oldest first: { time, side, count, quantity, average }.
+export function ownTrades(bars, fills) {
+  const found = new Map();
+  for (const { ms, side, price, quantity } of fills) {
+    const time = barAt(bars, ms / 1000), key = time + ":" + side;
+    if (time === null) continue;
+    const one = found.get(key) ?? { time, side, count: 0, quantity: 0, value: 0 };
+    found.set(key, { ...one, count: one.count + 1, quantity: one.quantity + Number(quantity), value: one.value + Number(quantity) * Number(price) });
+  }
+  return [...found.values()].map(({ value, ...one }) => ({ ...one, average: value / one.quantity })).sort((a, b) => a.time - b.time || a.side - b.side);
+}
+
 // barAt is the start of the bar that a moment is in, or null before the first one.
 export function barAt(bars, seconds) {
   let found = null;

@@ -1,7 +1,7 @@
 // The trade page: a pair, its chart, book and trades, and, for an account, orders and balances. It
 // calls the exchange's public API only.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Asked, open, Tabs } from "../base/components.jsx";
+import { Asked, Empty, open, Tabs } from "../base/components.jsx";
 import { useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
 import { remembered } from "../base/store.js";
@@ -24,8 +24,18 @@ const one = (list, value) => (list.includes(value) ? value : list[0]);
 function Trade() {
   const w = useMessages(messages);
   const markets = usePoll((signal) => query("/markets", { limit: 500 }, signal), 60_000, []);
-  return <Asked poll={markets} empty={w.noMarkets} lines={18}>{(list) => <Market markets={list} />}</Asked>;
+  const lost = markets.data === null && markets.error && markets.error.code === undefined;
+  useEffect(() => {
+    if (!lost) return undefined;
+    const timer = setInterval(markets.again, 3000);
+    return () => clearInterval(timer);
+  }, [lost]);
+  if (lost) return <Start icon="offline" title={w.noAnswer}>{w.noAnswerLead}</Start>;
+  return <Asked poll={markets} lines={18}>{(list) => (list.length ? <Market markets={list} /> : <Start icon="info" title={w.noMarkets}>{w.noMarketsLead}</Start>)}</Asked>;
 }
+
+// Start stands for the page where there is nothing to trade yet.
+const Start = ({ icon, title, children }) => <section class="card" id="start"><Empty icon={icon} title={title}>{children}</Empty></section>;
 
 function Market({ markets }) {
   const w = useMessages(messages);
@@ -48,9 +58,9 @@ function Market({ markets }) {
   const last = Number(ticker?.closePrice) ? ticker.closePrice : null;
   const best = last ?? book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
   const own = useMemo(() => (data.open.data ?? []).filter((o) => o.symbol === pair.symbol), [data.open.data, pair.symbol]);
-  const fills = useMemo(() => (data.fills.data ?? []).filter((f) => f.symbol === pair.symbol), [data.fills.data, pair.symbol]);
+  const fills = useMemo(() => (data.fills.data?.list ?? []).filter((f) => f.symbol === pair.symbol), [data.fills.data, pair.symbol]);
   const trade = (to) => turn({ view: "trade", side: to === 1 ? "sell" : "" });
-  return <div class="trade" data-view={view}>
+  return <div class="trade" data-view={view} data-account={account.session ? "open" : "none"}>
     <MarketBar key={pair.symbol} pair={pair} ticker={ticker} choose={choose} rates={rates} />
     <div class="phone-tabs"><Tabs label={w.views} now={view} choose={(id) => turn({ view: id === "chart" ? "" : id })} list={views.map((id) => ({ id, name: w["view_" + id] }))} /></div>
     <div class="desk">
@@ -58,7 +68,7 @@ function Market({ markets }) {
         turn={(change) => turn({ ...change, ...(change.chart === "price" && { chart: "" }), ...(change.interval === intervals[0] && { interval: "" }) })} />
       <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ symbol: pair.symbol, price }); if (view === "book") turn({ view: "trade" }); }} />
         <Trades key={pair.symbol} pair={pair} /></div>
-      <div class="order-side in-trade"><AccountBar account={account} />
+      <div class="order-side in-trade"><AccountBar account={account} opened={() => turn({ view: "trade" })} />
         <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} /></div>
       <AccountPanels session={account.session} data={data} pair={pair} markets={markets} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} />
     </div>
