@@ -299,7 +299,7 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 		Watcher:   watcher.Config{Poll: o.Poll, Sweep: o.Sweep, BalanceAudit: cmp.Or(o.BalanceAudit, time.Minute), Solvency: time.Minute},
 		Networks: []config.Network{{
 			Name: "eth", Path: "/gateway/eth", Source: "eth", Exchange: "vite", Account: 0,
-			SourceExplorer: "https://etherscan.io/tx/{$tx}", ExchangeExplorer: "https://vitescan.io/tx/{$tx}",
+			SourceExplorer: o.explorer("eth"), ExchangeExplorer: o.explorer("vite"),
 		}},
 	}
 	if o.API != "" {

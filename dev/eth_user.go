@@ -75,6 +75,20 @@ func (u *EthUser) Sign(ctx context.Context, nonce uint64, to common.Address, val
 	return u.sign(ctx, nonce, &to, value, data, callGas)
 }
 
+// cost is the most that a user's next transaction costs: after it the base fee may rise, so twice
+// of what sign offers.
+func (u *EthUser) cost(ctx context.Context) (*big.Int, error) {
+	head, err := u.Client.HeaderByNumber(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for the head: %w", err)
+	}
+	price := big.NewInt(1_000_000_000)
+	if head.BaseFee != nil {
+		price.Add(price, new(big.Int).Mul(head.BaseFee, big.NewInt(2)))
+	}
+	return price.Mul(price, big.NewInt(2*callGas)), nil
+}
+
 // callGas is enough for every call of a user.
 const callGas = 400_000
 

@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -23,6 +25,10 @@ func (u *DemoUsers) Demo() *daemon.Demo {
 	m.HandleFunc("GET /demo/user", u.serve(u.user))
 	m.HandleFunc("POST /demo/pay", u.serve(u.pay))
 	m.HandleFunc("POST /demo/rpc", u.rpc)
+	m.HandleFunc("GET /demo/funds/{token}", func(w http.ResponseWriter, r *http.Request) {
+		u.serve(func(ctx context.Context, _ *json.Decoder) (any, error) { return u.funds(ctx, r.PathValue("token")) })(w, r)
+	})
+	m.HandleFunc("GET /demo/tx/{chain}/{hash}", u.transaction)
 	return &daemon.Demo{Gateway: m, Exchange: map[string]http.Handler{"/demo/session": u.serve(u.getSession)}}
 }
 
@@ -38,13 +44,34 @@ func (u *DemoUsers) serve(answer func(ctx context.Context, body *json.Decoder) (
 			out, err = answer(r.Context(), json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)))
 		}
 		if err != nil {
-			out = map[string]string{"error": err.Error()}
+			out = map[string]string{"error": err.Error(), "code": codeOf(err)}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		_ = json.NewEncoder(w).Encode(out) // fails when the client has gone
 	}
 }
+
+// Codes of errors, for pages. A payment with another code may have been sent.
+const (
+	codeBalance = "balance" // the payer has too little
+	codeRefused = "refused" // nothing was sent
+	codeUnknown = "unknown"
+)
+
+var errBalance = errors.New("the demo user has less than that on the source chain")
+
+func codeOf(err error) string {
+	switch {
+	case errors.Is(err, errBalance), errors.Is(err, errNoCoins):
+		return codeBalance
+	case errors.Is(err, errPayment), errors.Is(err, errNotReady):
+		return codeRefused
+	}
+	return codeUnknown
+}
+
+var errNotReady = errors.New("the demo user is not ready yet")
 
 // await waits for what the demo user needs; what is there already is there also for who leaves.
 func (u *DemoUsers) await(ctx context.Context, done <-chan struct{}) error {
@@ -57,7 +84,7 @@ func (u *DemoUsers) await(ctx context.Context, done <-chan struct{}) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return errors.New("the demo user is not ready yet")
+		return errNotReady
 	}
 }
 
@@ -128,21 +155,73 @@ func (u *DemoUsers) send(ctx context.Context, k Token, p payment, amount chain.A
 		return common.Hash{}, err
 	}
 	if have.Cmp(amount.Uint256().ToBig()) < 0 {
-		return common.Hash{}, errors.New("the demo user has less than that on the source chain")
+		return common.Hash{}, errBalance
 	}
 	return payer.Pay(ctx, k.Asset, common.HexToAddress(p.To), amount.Uint256().ToBig(), []byte(p.Label))
+}
+
+// demoFunds is what the demo user can pay with on the source chain, in the asset's smallest units.
+type demoFunds struct {
+	Balance string `json:"balance"`
+	Cost    string `json:"cost"` // the most that the network takes for a payment, where it is paid in the same asset
+}
+
+func (u *DemoUsers) funds(ctx context.Context, token string) (any, error) {
+	if err := u.await(ctx, u.funded); err != nil {
+		return nil, err
+	}
+	if c := u.info.Coin; c != nil && c.Token.Token == token {
+		u.paying.Lock()
+		defer u.paying.Unlock()
+		if err := u.openCoins(*c); err != nil {
+			return nil, err
+		}
+		balance, err := u.coins.Balance(u.coins.Address())
+		return demoFunds{strconv.FormatInt(balance, 10), strconv.Itoa(coinFee)}, err
+	}
+	for _, k := range u.info.Tokens {
+		if k.Token == token {
+			return u.fundsOf(ctx, k.Asset)
+		}
+	}
+	return nil, errPayment
+}
+
+func (u *DemoUsers) fundsOf(ctx context.Context, asset string) (any, error) {
+	payer, err := NewEthUser(ctx, u.info.Source, u.source)
+	if err != nil {
+		return nil, err
+	}
+	defer payer.Client.Close()
+	balance, err := payer.Balance(ctx, asset, payer.Address())
+	if err != nil {
+		return nil, err
+	}
+	cost := new(big.Int)
+	if asset == nativeAsset {
+		if cost, err = payer.cost(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return demoFunds{balance.String(), cost.String()}, nil
 }
 
 // payCoins pays with coins of the faucet.
 func (u *DemoUsers) payCoins(ctx context.Context, c Coin, to string, amount chain.Amount) (hash string, err error) {
 	u.paying.Lock()
 	defer u.paying.Unlock()
-	if u.coins == nil { // it reads the chain from its first block
-		if u.coins, err = c.User(faucetName); err != nil {
-			return "", err
-		}
+	if err := u.openCoins(c); err != nil {
+		return "", err
 	}
 	return u.coins.Pay(ctx, to, amount)
+}
+
+// openCoins is called under paying.
+func (u *DemoUsers) openCoins(c Coin) (err error) {
+	if u.coins == nil { // it reads the chain from its first block
+		u.coins, err = c.User(faucetName)
+	}
+	return err
 }
 
 // rpc hands a call on to the exchange chain's node.

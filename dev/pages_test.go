@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -39,9 +40,37 @@ func TestPaymentsThatAreRefused(t *testing.T) {
 		`{"tokenId":"tti_687d8a93915393b219212c73","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount":"-1"}`,
 		`{"tokenId":"` + strings.Repeat("x", maxBody) + `"}`,
 	} {
-		require.Contains(t, asked(u.Demo().Gateway, "POST", "/demo/pay", body), errPayment.Error())
+		answer := asked(u.Demo().Gateway, "POST", "/demo/pay", body)
+		require.Contains(t, answer, errPayment.Error())
+		require.Contains(t, answer, `"code":"refused"`)
 	}
 	require.Contains(t, asked(u.Demo().Gateway, "GET", "/demo/pay", ""), "Method Not Allowed")
+}
+
+// A page calls a payment failed only by these codes: after any other error it may have been sent.
+func TestCodesOfErrors(t *testing.T) {
+	require.Equal(t, []string{"balance", "balance", "refused", "refused", "unknown"}, []string{
+		codeOf(errBalance), codeOf(fmt.Errorf("paying: %w", errNoCoins)), codeOf(errPayment), codeOf(errNotReady), codeOf(io.ErrUnexpectedEOF),
+	})
+}
+
+// Links lead to the gateway's own listener, where its address is known and the pages are served.
+func TestExplorerLinks(t *testing.T) {
+	for listen, want := range map[string]string{
+		"127.0.0.1:8080": "http://127.0.0.1:8080/demo/tx/eth/{$tx}", "0.0.0.0:80": "http://localhost:80/demo/tx/eth/{$tx}", "127.0.0.1:0": "", "": "",
+	} {
+		require.Equal(t, want, Options{Listen: listen, Demo: users().Demo()}.explorer("eth"), listen)
+		require.Empty(t, Options{Listen: listen}.explorer("eth"))
+	}
+}
+
+// What is not found is shown as text, whatever a link contains.
+func TestTransactionThatIsUnknown(t *testing.T) {
+	u := users()
+	close(u.ready)
+	answer := asked(u.Demo().Gateway, "GET", "/demo/tx/vite/%3Cscript%3E", "")
+	require.Contains(t, answer, "Transaction on Vite")
+	require.NotContains(t, answer, "<script>")
 }
 
 func TestDemoAccount(t *testing.T) {

@@ -23,6 +23,10 @@ const tab = (v, name) => v.page.getByRole("tab", { name }).click();
 const state = (v, wanted) => v.at(`#record [data-state="${wanted}"]`).waitFor();
 const digits = (text) => parseFloat(text.replace(/[,$≈¥ ]/g, ""));
 const balance = async (v) => digits((await v.at("#balance").innerText()).replace("–", "-1"));
+const held = async (v) => {
+  await v.until(async () => /\d/.test(await v.at("#source-balance").innerText()), "the payer's balance");
+  return v.at("#source-balance").innerText();
+};
 const disabled = async (v, id) => (await v.at(id).getAttribute("aria-disabled")) === "true";
 const ready = (v, id) => v.until(async () => !(await disabled(v, id)), id + " is ready");
 const confirm = (v) => v.at("#confirm button.main").click();
@@ -47,6 +51,9 @@ async function asDemoUser(symbol, label) {
     await v.until(async () => complaint.test(await v.at("#pay-amount-hint").innerText()), amount);
     assert.ok(await disabled(v, "#pay"), amount);
   }
+  const funds = digits(await held(v));
+  await v.at("#all").click();
+  await v.until(async () => Number(await v.at("#pay-amount").inputValue()) === funds, "all of a token");
   await v.at("#pay-amount").fill("20");
   await v.until(async () => digits(await v.at("#worth").innerText()) === 20, "the value in dollars");
   await ready(v, "#pay");
@@ -216,6 +223,14 @@ async function byBrowserWallet(demo, symbol, labelled) {
   delete wallet.refuse.wallet_switchEthereumChain;
   await v.at("#switch").click();
   await v.at("#all").waitFor();
+  assert.match(await held(v), new RegExp("^100\\s*" + symbol + "$"));
+  await v.at("#all").click();
+  const all = Number(await v.at("#pay-amount").inputValue());
+  assert.ok(labelled ? all === 100 : all < 100 && all > 99, "all of a coin leaves room for the network's cost: " + all);
+  if (!labelled) {
+    await v.at("#pay-amount").fill("100");
+    await v.sees("the rest pays the network fee");
+  }
   await v.at("#pay-amount").fill("1000");
   await v.sees("Your wallet has 100 ");
   await v.at("#pay-amount").fill("0.0001");
@@ -357,6 +372,50 @@ async function inTrouble(demo) {
   await v.end();
 }
 
+// withRefusals pays as the demo user while the environment refuses, and while it does not know. The page goes by codes.
+async function withRefusals() {
+  const v = await begin();
+  await v.open(page);
+  await choose(v, "USDT");
+  await v.at("#use-demo").click();
+  await v.at("#pay-amount").fill("5");
+  await ready(v, "#pay");
+  await v.at("#pay").click();
+  for (const [code, words] of [["balance", /balance is too small/], ["refused", /Nothing was sent/], ["unknown", /not known whether/]]) {
+    await v.page.unrouteAll();
+    await v.page.route("**/demo/pay", (route) => route.fulfill({ json: { error: "some words", code } }));
+    await ready(v, "#confirm button.main");
+    await confirm(v);
+    await v.until(async () => words.test(await v.at("#confirm").innerText()), code);
+  }
+  assert.ok(await disabled(v, "#confirm button.main"), "what may have been sent is not sent again at once");
+  await v.end();
+}
+
+// manyRecords has more records than the page lists, and links to the transactions on the embedded chain.
+async function manyRecords(demo) {
+  const v = await begin();
+  await v.page.route(/\/withdraw-records\?/, async (route) => {
+    const row = { inTxHash: "ab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000", fee: "0", dateTime: "1000", state: "OPPOSITE_CONFIRMED" };
+    await route.fulfill({ json: { code: 0, data: { totalCount: 1500, withdrawRecords: Array(100).fill(row), inTxExplorerFormat: "", outTxExplorerFormat: "" } } });
+  });
+  await v.open(page + "#/history?address=" + demo.address);
+  await v.at("#newest").waitFor();
+  await v.at("#filter-direction").selectOption("deposit");
+  await v.at("#newest").waitFor({ state: "detached" });
+  await v.at("#filter-state").selectOption("done");
+  const links = await v.at("#records tbody tr").first().locator("a[target]").evaluateAll((all) => all.map((a) => a.href));
+  assert.equal(links.length, 2);
+  for (const link of links) {
+    assert.ok(link.startsWith(given.gateway + "/demo/tx/"), link);
+    await v.open(link);
+    await v.sees("Transaction on");
+    await v.sees(link.split("/").at(-1));
+    assert.match(await v.at("dl").innerText(), /From[\s\S]*To[\s\S]*(Value|Token transfer)[\s\S]*Block\s+\d+/);
+  }
+  await v.end();
+}
+
 // closed shows channels that are closed or under maintenance, and a connection that is lost in the middle.
 async function closed(demo) {
   const v = await begin();
@@ -440,5 +499,7 @@ await byForeignLink(demo);
 await belowMinimum(demo);
 await inTrouble(demo);
 await closed(demo);
+await withRefusals();
+await manyRecords(demo);
 await inEveryLook(demo);
 await close();

@@ -1,6 +1,7 @@
 // What both directions share: the chains with the direction, the token, the address on the exchange chain, the demo wallet.
 import { useEffect, useState } from "preact/hooks";
-import { Amount, Button, Fault, Field, Short } from "../base/components.jsx";
+import { Amount, Button, Fault, Field, lasted, Short, State, Table } from "../base/components.jsx";
+import { shown } from "../base/amount.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName, isAddress } from "../base/names.js";
@@ -54,6 +55,44 @@ export function TokenPick({ networks, network, token, from, move }) {
       {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{from === "exchange" ? t.symbol : assetName(t.symbol)}{t.type === 1 ? " · " + w.labelled : ""}</option>)}</optgroup>)}</select></div></div>;
 }
 
+// states are the kinds of a channel's states.
+const states = { OPEN: "good", MAINTAIN: "warn", CLOSED: "bad" };
+
+// feeOf is the fee rule of a token's withdrawals in words.
+function feeOf({ fee, decimals, symbol }, w) {
+  if (fee?.kind === "percent") return formatMessage(w.feePercent, { percent: (fee.ppm ?? 0) / 10_000 });
+  if (fee?.kind !== "flat") return w.feeNetwork;
+  return (fee.amount ?? "0") === "0" ? w.noFee : <Amount units={BigInt(fee.amount)} decimals={decimals} unit={symbol} />;
+}
+
+// Guide is the way of a transfer in three steps, with the token's terms and what to take care of.
+export function Guide({ network, token, kind }) {
+  const w = useMessages(messages);
+  const symbol = assetName(token.symbol), values = { source: network.sourceName, exchange: network.exchangeName, symbol, chain: network.sourceName };
+  return <div class="guide">
+    <h2>{w["how_" + kind]}</h2>
+    <ol class="how">{[1, 2, 3].map((n) => <li key={n}><span class="number" aria-hidden="true">{n}</span><span>{formatMessage(w[`how_${kind}${n}`], values)}</span></li>)}</ol>
+    <Terms token={token} />
+    <ul class="rules">{(kind === "deposit" ? [["warning", w.onlyThis], ["warning", formatMessage(w.belowNotCredited, { min: shown(BigInt(token.minimumDepositAmount), token.decimals) + " " + symbol })]]
+      : [["warning", w.onlyPayee], ["info", w.refundRule]]).map(([icon, text]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)}</span></li>)}</ul>
+  </div>;
+}
+
+// Terms are the states, limits, fees and times of both directions of a token.
+export function Terms({ token }) {
+  const w = useMessages(messages);
+  const symbol = assetName(token.symbol), label = formatMessage(w.terms, { symbol });
+  const amount = (units) => <Amount units={BigInt(units)} decimals={token.decimals} unit={symbol} />;
+  const about = (seconds) => (seconds ? "≈ " + lasted(seconds, w.language) : "–");
+  const both = (name, one, other) => ({ key: name, cells: [name, one, other] });
+  return <div class="terms"><h3>{label}</h3><Table id="terms" label={label} head={[symbol, w.deposit, w.withdraw]} rows={[
+    both(w.state, ...[token.depositState, token.withdrawState].map((state) => <State kind={states[state]}>{w["channel_" + state]}</State>)),
+    both(w.minimum, amount(token.minimumDepositAmount), amount(token.minimumWithdrawAmount)),
+    both(w.maximum, w.noLimit, BigInt(token.maximumWithdrawAmount) === 0n ? w.noLimit : amount(token.maximumWithdrawAmount)),
+    both(w.fee, w.noFee, feeOf(token, w)),
+    both(w.expected, about(token.depositSeconds), about(token.withdrawSeconds))]} /></div>;
+}
+
 // Account is the reader's address on the exchange chain: typed, or of the demo wallet, which proposes a usual amount.
 export function Account({ network, token, typedAddress, demo, offer, move, label, usual }) {
   const w = useMessages(messages);
@@ -82,7 +121,7 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
     lastAddress.set("");
     move({}, { address: "" });
   };
-  if (demo) return <div class="field demo"><span class="label">{w.demoIs}</span>
+  if (demo) return <div class="field demo"><span class="label">{formatMessage(label, { chain: network.exchangeName })} · {w.demoIs}</span>
     <div class="account"><Icon name="wallet" /><span><Short text={demo.wallet.address} what={w.demoIs} /><span class="small faint">{w.balance} <strong id="balance">{demo.balance === null ? "–" : <Amount units={demo.balance} decimals={token.decimals} unit={token.symbol} />}</strong></span></span>
       <Button kind="plain" onClick={leave}>{w.leave}</Button></div></div>;
   return <><Field id="account" class="code" label={formatMessage(label, { chain: network.exchangeName })} hint={w.accountHint} value={typedAddress} onInput={type}

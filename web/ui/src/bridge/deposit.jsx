@@ -2,14 +2,14 @@
 import { useState } from "preact/hooks";
 import { Amount, Asked, Button, Confirm, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
-import { Away, Refused } from "../base/http.js";
+import { Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { online, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
-import { Account, TokenPick, Way } from "./account.jsx";
-import { pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
+import { Account, Guide, TokenPick, Way } from "./account.jsx";
+import { floored, pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
 import { check, withAmount } from "./gateway.js";
 import { messages } from "./messages.js";
 import { doubtful, keepSent } from "./place.js";
@@ -20,7 +20,7 @@ export function Deposit(given) {
   const w = useMessages(messages);
   const { gateway, network, token, address, demo, rate, query, move } = given;
   const meta = usePoll((signal) => gateway.meta(signal), 5000, [gateway]);
-  const state = meta.data?.depositState ?? token.depositState;
+  const live = liveOf(token, meta.data), state = live.depositState;
   const info = usePoll(address && state !== "CLOSED" ? (signal) => gateway.depositInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
   const [asking, asks] = useState(null); // what pays, once it is to be confirmed
@@ -33,8 +33,12 @@ export function Deposit(given) {
   const typed = parse(amount, token.decimals), units = typed === null || inAsset(typed) === null ? null : typed;
   const minimum = BigInt(info.data?.minimumDepositAmount ?? token.minimumDepositAmount);
   const show = (n) => shown(n, token.decimals) + " " + symbol;
-  const balance = browser.balance === null ? null : rescaled(browser.balance - browser.balance % (10n ** BigInt(Math.max(0, token.assetDecimals - token.decimals))), token.assetDecimals, token.decimals);
-  const wrong = units === null ? null : check({ net: units, fee: 0n, minimum, maximum: null, balance: demo && !browser.ready ? null : balance });
+  const demoFunds = usePoll(demo ? () => demo.wallet.funds(token.tokenId) : null, 5000, [demo?.wallet, token.tokenId]);
+  const funds = browser.wallet ? browser.funds : demoFunds.data;
+  const inToken = (n) => floored(n, token.assetDecimals, token.decimals);
+  const balance = funds && inToken(funds.balance);
+  const most = funds && inToken(funds.balance > funds.cost ? funds.balance - funds.cost : 0n); // the network takes its cost from the rest
+  const wrong = units === null ? null : check({ net: units, fee: 0n, minimum, maximum: null, balance }) ?? (most !== null && units > most ? ["aboveFunds", most] : null);
   const amountFault = amount.trim() === "" ? "" : units === null ? formatMessage(w.amountWrong, { n: decimals }) : wrong ? formatMessage(w["deposit_" + wrong[0]], { limit: show(wrong[1]) }) : "";
   const missing = !online.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
 
@@ -51,8 +55,9 @@ export function Deposit(given) {
       try {
         return await demo.wallet.deposit(network.name, token.tokenId, info.data.depositAddress, info.data.label ?? "", units);
       } catch (error) {
-        if (/less than that/.test(error.message)) throw new Refused(w.walletBalance, 1);
-        throw error instanceof Away ? new Refused(w.walletUnknown, unknown) : error;
+        if (error.code === "balance") throw new Refused(w.walletBalance, 1);
+        if (error.code === "refused") throw new Refused(w.demoRefused, 1);
+        throw new Refused(w.walletUnknown, unknown);
       }
     },
     browser: () => pay({
@@ -86,6 +91,7 @@ export function Deposit(given) {
     [w.fee, w.noFee], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
     [w.expected, token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language)],
   ];
+  const holding = { network, balance, token, symbol };
   return <>
     <div class="transfer">
       <form class="card" id="deposit-form" onSubmit={(e) => e.preventDefault()}>
@@ -93,28 +99,32 @@ export function Deposit(given) {
         <StateNote state={state} kind="deposit" />
         <Doubt />
         <TokenPick {...given} from="source" />
+        {browser.wallet ? <Payer name={browser.wallet.name || w.browserWallet} address={browser.account} away={browser.chain !== 0 && browser.chain !== network.chainId && network.sourceName} {...holding} leave={browser.leave} />
+          : demo && <Payer name={w.demoAccount} address={network.chainId ? demo.wallet.source : ""} {...holding} />}
         <Field id="pay-amount" class="large" label={w.payAmount} inputMode="decimal" placeholder="0.0" value={amount} onInput={(e) => move({}, { amount: e.currentTarget.value })} fault={amountFault}
           hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
-          {balance !== null && <Button id="all" onClick={() => move({}, { amount: plain(balance, token.decimals) })}>{w.all}</Button>}</Field>
+          {most !== null && <Button id="all" onClick={() => move({}, { amount: plain(most, token.decimals) })}>{w.all}</Button>}</Field>
         <Account {...given} label={w.account} usual={amount ? "" : symbol === "ETH" ? "0.5" : "100"} />
-        {browser.wallet && <Connected browser={browser} network={network} token={token} balance={balance} symbol={symbol} />}
         <Facts list={facts} />
         {fault && <Note kind="bad" live>{fault}</Note>}
         <div class="acts">
           {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => asks("demo")}>{missing || w.payDemo}</Button>}
-          {network.chainId && <Browser browser={browser} network={network} first={!demo} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
+          {network.chainId && <Browser browser={browser} network={network} first={!demo} ready={Boolean(address)} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
         </div>
       </form>
-      <section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
-        : !address ? <Empty icon="qr" title={w.byAddress}>{w.enter}</Empty>
+      <div class="side"><section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
+        : !address ? <Guide network={network} token={live} kind="deposit" />
           : <Asked poll={info} lines={8}>{(d) => <><StateNote state={state} kind="deposit" /><ByAddress {...given} info={d} units={amountFault ? null : units} symbol={symbol} minimum={minimum} /></>}</Asked>}</section>
+        {address && <Latest {...given} token={live} kind="deposit" id="latest-deposit" />}</div>
     </div>
-    {address && <Latest {...given} kind="deposit" id="latest-deposit" />}
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmDeposit, { symbol })} action={asking === "demo" ? w.payNow : formatMessage(w.payWith, { name: browser.wallet?.name || w.browserWallet })}
       facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{info.data?.depositAddress}</code>], [info.data?.labelName, info.data?.label && <code>{info.data.label}</code>],
         [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => asks(null)} cancel={() => asks(null)} ready={!missing} />}
   </>;
 }
+
+// liveOf is a token with the newest states of its channels.
+export const liveOf = (token, meta) => (meta ? { ...token, depositState: meta.depositState, withdrawState: meta.withdrawState } : token);
 
 // Doubt is a payment whose outcome is not known: no other one is offered before the reader has checked.
 export function Doubt() {
@@ -130,19 +140,18 @@ export function StateNote({ state, kind }) {
   return <Note kind={state === "CLOSED" ? "bad" : "warn"}>{w[kind + (state === "CLOSED" ? "Closed" : "Maintain")]}</Note>;
 }
 
-// Connected is the browser's wallet: its name, its account, its balance on the right chain.
-function Connected({ browser, network, token, balance, symbol }) {
+// Payer is the account on the source chain that pays, with its balance.
+function Payer({ name, network, address, away, balance, token, symbol, leave }) {
   const w = useMessages(messages);
-  const wrongChain = browser.chain !== 0 && browser.chain !== network.chainId;
-  return <div class="field"><span class="label">{formatMessage(w.payFrom, { name: browser.wallet.name || w.browserWallet })}</span>
-    <div class="account" id="connected"><Icon name="wallet" /><span>{browser.account && <Short text={browser.account} />}
-      <span class={"small " + (wrongChain ? "down" : "faint")}>{wrongChain ? formatMessage(w.onOtherChain, { chain: network.sourceName })
-        : <>{w.balance} <strong>{balance === null ? "–" : <Amount units={balance} decimals={token.decimals} unit={symbol} />}</strong></>}</span></span>
-      <Button kind="plain" id="disconnect" onClick={browser.leave}>{w.disconnect}</Button></div></div>;
+  return <div class="field"><span class="label">{formatMessage(w.payFrom, { chain: network.sourceName, name })}</span>
+    <div class="account" id={leave ? "connected" : "payer"}><Icon name="wallet" /><span>{address && <Short text={address} />}
+      <span class={"small " + (away ? "down" : "faint")}>{away ? formatMessage(w.onOtherChain, { chain: away })
+        : <>{w.balance} <strong id="source-balance">{balance === null ? "–" : <Amount units={balance} decimals={token.decimals} unit={symbol} />}</strong></>}</span></span>
+      {leave && <Button kind="plain" id="disconnect" onClick={leave}>{w.disconnect}</Button>}</div></div>;
 }
 
 // Browser is the button of the browser's wallets: connect, switch the chain, pay.
-function Browser({ browser, network, first, missing, attempt, pay }) {
+function Browser({ browser, network, first, ready, missing, attempt, pay }) {
   const w = useMessages(messages);
   const [choosing, choose] = useState(false), [busy, setBusy] = useState(false);
   const busily = (f) => attempt(async (...values) => {
@@ -159,7 +168,8 @@ function Browser({ browser, network, first, missing, attempt, pay }) {
   });
   const kind = first ? "main" : "";
   if (!browser.wallet) {
-    if (browser.list.length === 0) return first && <p class="small faint" id="no-wallet">{w.noWallet}</p>;
+    if (browser.list.length === 0) return first && (ready ? <p class="small faint" id="no-wallet">{w.noWallet}</p>
+      : <Button kind="main" id="continue" onClick={() => document.getElementById("account")?.focus()}>{w.needAddress}</Button>);
     return <><Button kind={kind} id="connect" icon="wallet" busy={busy} onClick={() => (browser.list.length === 1 ? connect(browser.list[0]) : choose(true))}>{w.connect}</Button>
       {choosing && <Dialog id="wallets" title={w.connect} close={() => choose(false)}><div class="stack">{browser.list.map((wallet) =>
         <Button key={wallet.id} icon="wallet" onClick={() => connect(wallet)}>{wallet.name || w.browserWallet}</Button>)}</div></Dialog>}</>;

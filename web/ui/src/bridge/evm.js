@@ -27,6 +27,9 @@ export function rescaled(units, from, to) {
   return units % unit === 0n ? units / unit : null;
 }
 
+// floored is an amount in units of other decimals, without the part that is too small for them.
+export const floored = (units, from, to) => (to >= from ? units * 10n ** BigInt(to - from) : units / 10n ** BigInt(from - to));
+
 // transaction is a deposit in the asset's units: coin with the label as its data, or a token's transfer with the label after its arguments. It
 // names its chain, so that a wallet that has moved to another one refuses it.
 export function transaction({ from, chainId, asset, to, units, label }) {
@@ -67,7 +70,15 @@ async function holding(provider, asset, account, w) {
   return BigInt(!answer || answer === "0x" ? 0 : answer);
 }
 
-// useBrowserWallet is the connection to a wallet: the list, the connected one with account and chain, and the asset's balance on the right chain.
+const depositGas = 60_000n; // of a payment of coins with a label, with room
+
+// held is an account's balance of an asset, and the cost of a payment where the network takes it from the same asset: twice the price of now.
+async function held(provider, asset, account, w) {
+  const [balance, price] = await Promise.all([holding(provider, asset, account, w), asset === "native" ? call(provider, "eth_gasPrice", null, w) : 0]);
+  return { balance, cost: 2n * BigInt(price) * depositGas };
+}
+
+// useBrowserWallet is the connection to a wallet: the list, the connected one with account and chain, and its funds on the right chain.
 export function useBrowserWallet({ chainId, asset, w }) {
   const list = wallets.use();
   const [wallet, setWallet] = useState(null), [account, setAccount] = useState(""), [chain, setChain] = useState(0);
@@ -91,7 +102,7 @@ export function useBrowserWallet({ chainId, asset, w }) {
     };
   }, [wallet]);
   const ready = Boolean(wallet && account && chainId && chain === chainId);
-  const balance = usePoll(ready ? () => holding(wallet.provider, asset, account, w) : null, 5000, [wallet, account, chain, asset]);
+  const funds = usePoll(ready ? () => held(wallet.provider, asset, account, w) : null, 5000, [wallet, account, chain, asset]);
   const leave = () => {
     lastId.set("");
     setWallet(null);
@@ -106,7 +117,7 @@ export function useBrowserWallet({ chainId, asset, w }) {
     await call(wallet.provider, "wallet_switchEthereumChain", [{ chainId: quantity(chainId) }], w);
     setChain(Number(await call(wallet.provider, "eth_chainId", null, w)));
   };
-  return { list, wallet, account, chain, ready, balance: ready ? balance.data : null, connect, leave, toChain };
+  return { list, wallet, account, chain, ready, funds: ready ? funds.data : null, connect, leave, toChain };
 }
 
 // pay sends a deposit from the connected account and returns the transaction's hash. It checks account, chain and balances again; guard is the

@@ -41,15 +41,15 @@ export class Gateway {
     };
   }
 
-  // all answers every record of a direction, newest first, up to a thousand.
+  // all answers the records of a direction, newest first, up to a thousand, and whether there are more.
   async all(kind, walletAddress, signal) {
     const rows = [];
     for (let page = 1; page <= 10; page++) {
       const found = await this.records(kind, walletAddress, page, 100, signal);
       rows.push(...found.rows);
-      if (page * 100 >= found.total) break;
+      if (page * 100 >= found.total) return { rows, more: false };
     }
-    return rows;
+    return { rows, more: true };
   }
 
   // find returns the record of a transaction among the newest thousand, or null. It begins on the page of the last time.

@@ -13,15 +13,15 @@ import { linkOf, Standing, wordOf } from "./record.jsx";
 const pageSize = 20;
 const many = 12; // tokens: more of them are not asked for at once
 
-// everything answers all records of an address, newest first, four questions at a time.
+// everything answers the records of an address, newest first, and whether there are more. It asks four questions at a time.
 async function everything(tokens, kinds, address, language, signal) {
   const tasks = tokens.flatMap(({ network, token }) => kinds.map((kind) => () => new Gateway(network, token, language).all(kind, address, signal)));
-  const rows = [];
+  const found = [];
   const work = async () => {
-    for (let task = tasks.shift(); task; task = tasks.shift()) rows.push(...await task());
+    for (let task = tasks.shift(); task; task = tasks.shift()) found.push(await task());
   };
   await Promise.all(Array.from({ length: 4 }, work));
-  return rows.sort((a, b) => Number(b.dateTime) - Number(a.dateTime));
+  return { rows: found.flatMap(({ rows }) => rows).sort((a, b) => Number(b.dateTime) - Number(a.dateTime)), more: found.some(({ more }) => more) };
 }
 
 // groupOf is a record's group: open, done or attention.
@@ -61,12 +61,13 @@ export function History(given) {
       {choice({ name: "of", label: w.token, now: of, list: all.map((t) => [t.id, t.token.symbol + (networks.length > 1 ? " · " + t.network.sourceName : "")]) })}
       <div class="field"><label for="filter-text">{w.search}</label><input id="filter-text" type="search" autocomplete="off" spellcheck={false} value={query.text ?? ""} placeholder={w.searchHint} onInput={set("text")} /></div>
     </div>
-    {!address ? <Empty icon="wallet" title={w.noAddress}>{w.enter}</Empty> : <Asked poll={poll} lines={8}>{(found) => {
+    {!address ? <Empty icon="wallet" title={w.noAddress}>{w.enter}</Empty> : <Asked poll={poll} lines={8}>{({ rows: found, more }) => {
       const rows = found.filter((r) => (state === "any" || groupOf(r) === state) && (!text || hit(r, text)));
-      if (rows.length === 0) return <Empty icon="search" title={found.length ? w.noHits : w.none}>{found.length ? w.noHitsLead : w.noneLead}</Empty>;
+      if (rows.length === 0) return <Empty icon="search" title={found.length ? w.noHits : w.none}>{found.length ? w.noHitsLead + (more ? " " + w.newestOnly : "") : w.noneLead}</Empty>;
       const at = Math.min(page, Math.ceil(rows.length / pageSize) - 1), part = rows.slice(at * pageSize, (at + 1) * pageSize);
       return <>
         <div class="row spread"><span class="small faint" id="found">{formatMessage(w.found, { n: rows.length })}</span><Button id="csv" icon="download" onClick={() => save(rows)}>{w.download}</Button></div>
+        {more && <p class="small faint" id="newest">{w.newestOnly}</p>}
         <Table id="records" label={w.historyOf} head={[w.when, w.direction, ">" + w.sendAmount, ">" + w.feeColumn, w.state, w.inTx, w.outTx]} rows={part.map((r) => ({ key: r.kind + r.inTxHash + r.dateTime + r.token.tokenId, cells: [
           <a href={linkOf(r, address)}><Time ms={Number(r.dateTime)} /></a>, <span class="way-of"><TokenIcon symbol={r.token.symbol} size={18} />{r.kind === "deposit" ? w.deposit : w.withdraw}</span>,
           <Amount units={BigInt(r.amount)} decimals={r.token.decimals} unit={r.token.symbol} most={BigInt(r.amount) < 10n ** BigInt(Math.max(0, r.token.decimals - 8)) ? r.token.decimals : 8} />, <Amount units={BigInt(r.fee)} decimals={r.token.decimals} />,

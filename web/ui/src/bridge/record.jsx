@@ -5,6 +5,7 @@ import { site, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { to } from "../base/route.js";
+import { Terms } from "./account.jsx";
 import { advice, ended, noBlock, progress, remaining, steps } from "./gateway.js";
 import { messages } from "./messages.js";
 import { sentOf } from "./place.js";
@@ -26,12 +27,13 @@ export const Standing = ({ record, w }) => {
 
 export const linkOf = (r, address) => to(["record", r.kind, r.network.name, r.token.tokenId, r.inTxHash], { address });
 
-// Latest is the newest record of one direction, live.
-export function Latest({ gateway, address, kind, id, rate }) {
+// Latest is the newest record of one direction, live. Before the first deposit the token's terms are shown.
+export function Latest({ gateway, token, address, kind, id, rate }) {
   const w = useMessages(messages);
   const poll = usePoll((signal) => gateway.records(kind, address, 1, 1, signal), often, [gateway, address, kind]);
   const record = poll.data?.rows[0];
-  return record && <section class="card" id={id}><div class="row spread"><h2>{kind === "deposit" ? w.recent : w.recentWithdraw}</h2><a href={linkOf(record, address)}>{w.details}</a></div>
+  if (!record) return kind === "deposit" && poll.data !== null && <section class="card"><Terms token={token} /></section>;
+  return <section class="card" id={id}><div class="row spread"><h2>{kind === "deposit" ? w.recent : w.recentWithdraw}</h2><a href={linkOf(record, address)}>{w.details}</a></div>
     <Progress record={record} rate={rate} /></section>;
 }
 

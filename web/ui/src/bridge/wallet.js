@@ -66,10 +66,17 @@ class Wallet {
     return BigInt(info?.balanceInfoMap?.[tokenId]?.balance ?? "0");
   }
 
+  // funds are the demo user's balance on the source chain, and the cost of a payment where the network takes it from the same asset.
+  async funds(tokenId) {
+    const answer = await ask(base() + "/demo/funds/" + encodeURIComponent(tokenId));
+    if (answer.error) throw new Refused(answer.error, answer.code);
+    return { balance: BigInt(answer.balance), cost: BigInt(answer.cost) };
+  }
+
   // deposit pays an amount on the source chain, from the demo user's account there, and answers the transaction's hash.
   async deposit(network, tokenId, to, label, units) {
     const answer = await post("/demo/pay", { network, tokenId, to, label, amount: units.toString() });
-    if (answer.error) throw new Refused(answer.error, 1);
+    if (answer.error) throw new Refused(answer.error, answer.code);
     return answer.hash;
   }
 }

@@ -8,8 +8,8 @@ import { online, useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
-import { Account, TokenPick, Way } from "./account.jsx";
-import { Doubt, StateNote } from "./deposit.jsx";
+import { Account, Guide, TokenPick, Way } from "./account.jsx";
+import { Doubt, liveOf, StateNote } from "./deposit.jsx";
 import { useBrowserWallet } from "./evm.js";
 import { check, comment, hex, paymentLink } from "./gateway.js";
 import { messages } from "./messages.js";
@@ -35,7 +35,7 @@ export function Withdraw(given) {
   const w = useMessages(messages);
   const { gateway, network, token, address, demo, rate, query, move } = given;
   const meta = usePoll((signal) => gateway.meta(signal), 5000, [gateway]);
-  const state = meta.data?.withdrawState ?? token.withdrawState;
+  const live = liveOf(token, meta.data), state = live.withdrawState;
   const info = usePoll(address && state === "OPEN" ? (signal) => gateway.withdrawInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
   const inDoubt = doubtful.use(), knownPayee = lastPayee.use();
@@ -149,12 +149,9 @@ export function Withdraw(given) {
         {fault && <Note kind="bad" live>{fault}</Note>}
         <div class="acts"><button class="main" id="send" aria-busy={busy || undefined} aria-disabled={busy || Boolean(missing)}>{missing || (demo ? w.send : w.showPayment)}</button></div>
       </form>
-      <section class="card" aria-label={w.byHand} id="by-hand">{shownPayment ? <ByHand {...shownPayment} token={token} network={network} />
-        : <><h2>{w.howTitle}</h2><ol class="how">{[w.how1, w.how2, w.how3].map((text, i) => <li key={i}>{formatMessage(text, { source: network.sourceName, exchange: network.exchangeName, symbol })}</li>)}</ol>
-          <ul class="rules"><li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyPayee, { symbol, chain: network.sourceName })}</span></li>
-            <li><Icon name="info" size={16} /><span>{w.refundRule}</span></li></ul></>}</section>
+      <div class="side"><section class="card" aria-label={w.byHand} id="by-hand">{shownPayment ? <ByHand {...shownPayment} token={token} network={network} /> : <Guide network={network} token={live} kind="withdraw" />}</section>
+        {address && <Latest {...given} kind="withdraw" id="latest-withdraw" />}</div>
     </div>
-    {address && <Latest {...given} kind="withdraw" id="latest-withdraw" />}
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmWithdraw, { symbol })} action={w.send} facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{to.trim()}</code>], [labelName, withLabel && label && <code>{label}</code>]]}
       lead={w.confirmLead} act={act} done={() => asks(false)} cancel={() => asks(false)} ready={!missing} />}
   </>;

@@ -87,7 +87,7 @@ export function MarketBar({ pair, ticker, choose, rates }) {
       <Star symbol={pair.symbol} />
     </div>
     <dl class="figures">
-      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint num">{worth(price, pair.quoteTokenSymbol, rates, w) || quote}</dd></div>
+      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint num">{worth(1, pair.tradeTokenSymbol, rates, w) || quote}</dd></div>
       <div><dt>{w.change}</dt><dd>{ticker ? <Change part={ticker.priceChangePercent} /> : "–"}</dd></div>
       <div><dt>{w.high}</dt><dd class="num">{show(ticker?.highPrice, places)}</dd></div>
       <div><dt>{w.low}</dt><dd class="num">{show(ticker?.lowPrice, places)}</dd></div>
@@ -99,12 +99,13 @@ export function MarketBar({ pair, ticker, choose, rates }) {
   </section>;
 }
 
-// useRates is the value of each token in dollars and yuan where a fresh rate exists, by symbol.
+// useRates is the value of each token in dollars and yuan where a fresh rate exists, by symbol. These are the bridge's rates, not the market's prices.
 export function useRates() {
-  return usePoll(async (signal) => {
+  const { data, error } = usePoll(async (signal) => {
     const list = await query("/exchange-rate", {}, signal);
     return Object.fromEntries(list.filter((r) => !r.stale).map((r) => [r.tokenSymbol, { usd: r.usdRate, cny: r.cnyRate }]));
-  }, 60_000, []).data ?? {};
+  }, 60_000, []);
+  return (!error && data) || {}; // what is not answered again may be stale
 }
 
 // worth is about how much an amount of a token is in the reader's currency, or "".
