@@ -27,6 +27,7 @@ const (
 	firstEvery = 5      // between trades of the first market before that,
 	otherEvery = 30     // and of the others
 	pastDrift  = 0.0008 // standard deviation of the logarithm of a price after a minute
+	pastPull   = 0.002  // part of the distance to the configured rate that a price loses in a minute
 	pastSize   = 7500   // of an order, in VITE
 	pastVITE   = 600_000
 	// At the end are so many blocks without a trade: the stakes regain all their quota, and who
@@ -185,7 +186,8 @@ func (p *past) trade(at time.Time, minute int) error {
 	at = at.Add(time.Duration(p.rand.IntN(60)) * time.Second)
 	var due []*pastMarket
 	for _, m := range p.markets {
-		m.price *= math.Exp(pastDrift * p.rand.NormFloat64())
+		distance := math.Log(m.price / prices[m.Symbol])
+		m.price *= math.Exp(pastDrift*p.rand.NormFloat64() - pastPull*distance)
 		if minute%m.every == 0 || minute >= pastSpan-m.fine {
 			due = append(due, m)
 		}

@@ -12,14 +12,16 @@ export function usePoll(act, every, keys) {
     set({ data: null, error: null, loading: act !== null });
     if (!act) return undefined;
     const end = new AbortController();
-    let timer = null;
+    let timer = null, failed = false;
     const round = async () => {
       clearTimeout(timer);
       if (!document.hidden) {
         try {
           const data = await act(end.signal);
+          failed = false;
           if (!end.signal.aborted) set({ data, error: null, loading: false });
         } catch (error) {
+          failed = true;
           if (!end.signal.aborted) set((before) => ({ data: before.data, error, loading: false }));
         }
       }
@@ -27,6 +29,7 @@ export function usePoll(act, every, keys) {
       if (!end.signal.aborted && every) timer = setTimeout(round, every);
     };
     const seen = () => document.hidden || round();
+    const unwatch = connected.watch((up) => up && failed && round()); // also what is asked only once
     document.addEventListener("visibilitychange", seen);
     addEventListener("retry", seen);
     addEventListener("online", seen);
@@ -35,6 +38,7 @@ export function usePoll(act, every, keys) {
     return () => {
       end.abort();
       clearTimeout(timer);
+      unwatch();
       document.removeEventListener("visibilitychange", seen);
       removeEventListener("retry", seen);
       removeEventListener("online", seen);
