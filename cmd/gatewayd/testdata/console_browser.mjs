@@ -46,6 +46,7 @@ async function asOperator() {
   const v = await enter(await begin(), page, "anna", given.users.anna);
   await v.at("#needs-you").getByText("2", { exact: true }).waitFor();
   await v.at("#chains").getByText("Following").first().waitFor();
+  await v.at("#chains").getByText("Vite", { exact: true }).waitFor();
   await v.at("#charts canvas").first().waitFor();
   assert.equal(await v.at("#charts .plot").count(), 3);
   await v.page.getByRole("radio", { name: "7 d" }).click();
@@ -80,6 +81,7 @@ async function asOperator() {
   await view(v, "Needs attention");
   await v.at("#attention .item").nth(1).waitFor();
   const item = v.at(`[data-record="${given.credit}"]`);
+  await sameAsByCommand(v);
   await item.getByText("Find the owner").waitFor();
   await v.fits(axe, "needs attention");
   await order(v, item.locator('[data-order="credit"]'), { to: given.wallet }, "ticket 4711");
@@ -131,6 +133,13 @@ async function asOperator() {
   await view(v, "Overview");
   await v.at("#needs-you").getByText("None").waitFor();
   return v;
+}
+
+// sameAsByCommand: the list of the command contains the same records.
+async function sameAsByCommand(v) {
+  const rows = JSON.parse(execFileSync("gatewayd", ["records", "list", "--needs-operator", "--json", "-c", given.config], { encoding: "utf8" }));
+  const listed = await v.at("[data-record]").evaluateAll((items) => items.map((at) => Number(at.dataset.record)));
+  assert.deepEqual(listed, rows.filter((row) => row.id > 0).map((row) => row.id));
 }
 
 // finding finds records by what somebody has of them, from every view and by the keyboard.
@@ -231,9 +240,14 @@ async function away(v) {
   await v.at("#lost").waitFor();
   await v.at("#chains").waitFor();
   assert.equal(await v.page.getByText("No answer from the server").count(), 1, "it is reported once");
+  await v.at('#chains [data-state="unknown"]').nth(1).waitFor();
+  await v.at(".stats").getByText(/^Unknown since \d\d:\d\d$/).nth(4).waitFor();
+  assert.equal(await v.at("#chains .state.good, #flows .state.good, .stat.good").count(), 0, "nothing looks healthy");
   await v.fits(axe, "away");
   await v.shot("console-away");
   await v.page.unrouteAll();
+  await v.at("#chains").getByText("Following").nth(1).waitFor();
+  assert.equal(await v.at('[data-state="unknown"]').count(), 0);
   await v.until(async () => (await v.page.getByText("No answer from the server").count()) === 0);
 }
 

@@ -10,14 +10,14 @@ import { Sockets } from "./live.jsx";
 import { messages } from "./messages.js";
 import "./docs.css";
 
-// load reads the description. Without values of this service, its examples stay.
-async function load() {
+// load reads the description, in which private operations begin with a sentence. Without values of this service, its examples stay.
+async function load(privately) {
   const doc = await ask(base() + "/openapi.json");
   let values = {};
   try {
     values = doc["x-asyncapi"] ? exchangeValues((await ask(base() + "/api/v2/markets")).data ?? []) : gatewayValues(await ask(base() + "/networks.json"));
   } catch { /* the server is busy */ }
-  return fits(doc, base(), values);
+  return fits(doc, base(), values, privately);
 }
 
 // useDark reports whether the page is dark.
@@ -86,13 +86,13 @@ function otherOf({ bridge = "", trade = "", keys = "" }) {
 function Docs() {
   const w = useMessages(messages);
   const { path } = useRoute();
-  const doc = usePoll(load, 0, []);
+  const doc = usePoll(() => load(w.privately), 0, [w.language]);
   const other = otherOf(site.use());
   const sockets = doc.data?.["x-asyncapi"];
   const view = sockets && path[0] === "websocket" ? "websocket" : "rest";
   const files = ["openapi.json", "openapi-3.0.json", ...(sockets ? ["asyncapi.json", "exchange.proto"] : [])];
   return <>
-    <div class="row spread"><div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
+    <div class="row spread"><div><h1>{w.title}</h1><p class="faint">{w.lead}{w.inEnglish && <> {w.inEnglish}</>}</p></div>
       <p class="small row" id="files"><span class="faint">{w.forPrograms}:</span>{files.map((file) => <a key={file} href={base() + "/" + file}>{file}</a>)}
         {other && <a href={other[1]}>{w["other_" + other[0]]}</a>}</p></div>
     {sockets && <Tabs label={w.views} now={view} choose={(id) => go(id === "rest" ? [] : [id])} list={[{ id: "rest", name: w.rest }, { id: "websocket", name: w.websocket }]} />}

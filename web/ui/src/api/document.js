@@ -1,8 +1,9 @@
 // What the reference page makes of the API's descriptions: functions of plain values.
 
 // fits puts values of this service into the examples of parameters, so that a request can be tried as it is. The server of this page comes first. Bodies
-// contain the API key, so the security schemes are left out: with them, the code of a request would have a key in the URL as well.
-export function fits(doc, base, values) {
+// contain the API key, so the security schemes are left out: with them, the code of a request would have a key in the URL as well. `privately` is the
+// sentence that private operations begin with.
+export function fits(doc, base, values, privately) {
   const result = structuredClone(doc);
   const fill = (parameter) => {
     if (parameter.name in values) parameter.example = values[parameter.name];
@@ -10,6 +11,7 @@ export function fits(doc, base, values) {
   Object.values(result.components?.parameters ?? {}).forEach(fill);
   for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) {
     operation.parameters?.filter((p) => p.name).forEach(fill);
+    if (operation.security?.length) operation.description = [privately, operation.description].filter(Boolean).join("\n\n");
     delete operation.security;
   }
   delete result.components?.securitySchemes;
