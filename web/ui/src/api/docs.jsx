@@ -1,23 +1,23 @@
 // The reference of the listener's API: REST operations, drawn by Scalar, and the topics of the WebSocket.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Asked, Fault, open, Skeleton, Tabs } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
 import { site, usePoll } from "../base/use.js";
-import { exchangeValues, fits, gatewayValues } from "./document.js";
+import { exchangeValues, fits, gatewayValues, withSigning } from "./document.js";
 import { Sockets } from "./live.jsx";
 import { messages } from "./messages.js";
 import "./docs.css";
 
-// load reads the description, in which private operations begin with a sentence. Without values of this service, its examples stay.
-async function load(privately) {
+// load reads the description. Without values of this service, its examples stay.
+async function load() {
   const doc = await ask(base() + "/openapi.json");
   let values = {};
   try {
     values = doc["x-asyncapi"] ? exchangeValues((await ask(base() + "/api/v2/markets")).data ?? []) : gatewayValues(await ask(base() + "/networks.json"));
   } catch { /* the server is busy */ }
-  return fits(doc, base(), values, privately);
+  return fits(doc, base(), values);
 }
 
 // useDark reports whether the page is dark.
@@ -51,6 +51,7 @@ function yieldStyles() {
 function Reference({ doc }) {
   const w = useMessages(messages);
   const { language } = w, dark = useDark();
+  const signing = useMemo(() => withSigning(doc, w.privately), [doc, language]);
   const place = useRef(null), shown = useRef(null);
   const [state, set] = useState("loading");
   useEffect(() => {
@@ -59,7 +60,7 @@ function Reference({ doc }) {
     globalThis.__zod_globalConfig = { jitless: true }; // a library of the reference would try to make functions of text, which the policy forbids
     import("./scalar.js").then(({ draw }) => {
       if (gone) return;
-      shown.current = draw(place.current, { doc, dark, language });
+      shown.current = draw(place.current, { doc: signing, dark, language });
       set("shown");
     }).catch(() => set("failed"));
     return () => {
@@ -68,7 +69,7 @@ function Reference({ doc }) {
       shown.current = null;
     };
   }, [doc, language]);
-  useEffect(() => shown.current?.change({ doc, dark, language }), [dark]);
+  useEffect(() => shown.current?.change({ doc: signing, dark, language }), [dark]);
   return <>
     {state === "loading" && <Skeleton lines={8} />}
     {state === "failed" && <Fault error={{ code: 0, message: w.away }} />}
@@ -86,7 +87,7 @@ function otherOf({ bridge = "", trade = "", keys = "" }) {
 function Docs() {
   const w = useMessages(messages);
   const { path } = useRoute();
-  const doc = usePoll(() => load(w.privately), 0, [w.language]);
+  const doc = usePoll(load, 0, []);
   const other = otherOf(site.use());
   const sockets = doc.data?.["x-asyncapi"];
   const view = sockets && path[0] === "websocket" ? "websocket" : "rest";

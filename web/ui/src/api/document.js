@@ -1,9 +1,8 @@
 // What the reference page makes of the API's descriptions: functions of plain values.
 
 // fits puts values of this service into the examples of parameters, so that a request can be tried as it is. The server of this page comes first. Bodies
-// contain the API key, so the security schemes are left out: with them, the code of a request would have a key in the URL as well. `privately` is the
-// sentence that private operations begin with.
-export function fits(doc, base, values, privately) {
+// contain the API key, so the security schemes are left out: with them, the code of a request would have a key in the URL as well.
+export function fits(doc, base, values) {
   const result = structuredClone(doc);
   const fill = (parameter) => {
     if (parameter.name in values) parameter.example = values[parameter.name];
@@ -11,12 +10,21 @@ export function fits(doc, base, values, privately) {
   Object.values(result.components?.parameters ?? {}).forEach(fill);
   for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) {
     operation.parameters?.filter((p) => p.name).forEach(fill);
-    if (operation.security?.length) operation.description = [privately, operation.description].filter(Boolean).join("\n\n");
+    if (operation.security?.length) operation["x-private"] = true;
     delete operation.security;
   }
   delete result.components?.securitySchemes;
   const near = (server) => (base !== "" && server.url.startsWith(base + "/") ? 0 : 1);
   result.servers.sort((a, b) => near(a) - near(b));
+  return result;
+}
+
+// withSigning has private operations begin with a sentence on their signature.
+export function withSigning(doc, sentence) {
+  const result = structuredClone(doc);
+  for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) {
+    if (operation["x-private"]) operation.description = [sentence, operation.description].filter(Boolean).join("\n\n");
+  }
   return result;
 }
 
