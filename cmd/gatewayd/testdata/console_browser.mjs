@@ -247,7 +247,7 @@ async function away(v) {
   await v.shot("console-away");
   await v.page.unrouteAll();
   await v.at("#chains").getByText("Following").nth(1).waitFor();
-  assert.equal(await v.at('[data-state="unknown"]').count(), 0);
+  await v.until(async () => (await v.at('[data-state="unknown"]').count()) === 0, "everything is known again");
   await v.until(async () => (await v.page.getByText("No answer from the server").count()) === 0);
 }
 
