@@ -161,8 +161,8 @@ func (s subject) creditableToOwner() bool {
 	return s.Direction == records.Deposit && (small || undated) && !s.Net.IsZero()
 }
 
-// tooSmall reports whether a transfer was kept for its size: a withdrawal too small for a refund, or
-// a deposit below the minimum.
+// tooSmall reports whether a transfer was kept for its size: a withdrawal too small for a refund,
+// or a deposit below the minimum.
 func (s subject) tooSmall() bool {
 	small := s.Direction == records.Deposit && s.Reason == records.ReasonBelowMinimum
 	return s.State == records.Refused && (small || s.Reason == records.ReasonDust)

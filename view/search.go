@@ -32,8 +32,8 @@ type Filter struct {
 	Unattributed  bool           // held, and its owner is not known; not of unknown tokens
 	UnknownTokens bool           // of tokens that no network has ever served
 	// NeedsOperator: an operator can act. Held, with a held payment, or decided and gone from its
-	// chain; and for smallFor a deposit below the minimum, and a withdrawal too small for a refund.
-	// Not what is written off or of unknown tokens.
+	// chain; and for smallFor a deposit below the minimum. Not what is written off or of unknown
+	// tokens, nor dust: strangers can send many withdrawals that are too small for a refund.
 	NeedsOperator bool
 	Limit         int    // up to 1000; 0 means 1000
 	BeforeID      uint64 // older than this record; 0 for the newest
@@ -81,8 +81,8 @@ func (f Filter) limit() int {
 	return min(max(f.Limit, 1), maxFound)
 }
 
-// smallFor is the time for which a transfer that was kept for its size needs an operator. Other
-// filters find older ones.
+// smallFor is the time for which a deposit below the minimum needs an operator. Other filters find
+// older ones.
 const smallFor = 30 * 24 * time.Hour
 
 // clauses are a filter's, with the ids that were given in its time.
@@ -107,8 +107,8 @@ func (f Filter) clauses(tx *records.Tx) (string, []any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		where, args = where+` AND id IN (`+undecided+` UNION SELECT k.id FROM transfers k WHERE k.reason IN ('below_minimum','dust') AND k.reason <> ''
-			AND k.id >= ? AND k.state = 'refused' AND (k.reason = 'dust' OR k.direction = 'deposit' AND k.net <> '0')`+decidedElsewhere, append(args, first)
+		where, args = where+` AND id IN (`+undecided+` UNION SELECT k.id FROM transfers k WHERE k.reason = 'below_minimum' AND k.reason <> ''
+			AND k.id >= ? AND k.state = 'refused' AND k.direction = 'deposit' AND k.net <> '0'`+decidedElsewhere, append(args, first)
 	}
 	return where, args, nil
 }
