@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"wallet":                       {"vite/core", "wallet/keystore"},
 	"wallet/hsm":                   {},
 	"internal/testing/devices":     {},
+	"internal/testing/specs":       {},
 	"wallet/keystore":              {"vite/core"},
 	"wallet/rpc":                   {"httpserver", "httpserver/jsonrpc", "internal/secretfile", "vite/core", "wallet", "wallet/keystore"},
 	"exchangeapi":                  {"exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "vite/client", "vite/core", "vite/dex"},
@@ -104,7 +105,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of
 // it are tested. The tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "dev/bitcoinnode", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
+	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "dev/bitcoinnode", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "internal/testing/specs", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }
 
 // pure are packages whose results depend on their arguments alone.

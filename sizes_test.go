@@ -32,6 +32,7 @@ var smallPackages = map[string]string{
 	"chain/ethereum/contracts": "generated",
 	"dev/drill":                "a test",
 	"internal/budget":          "benchmarks of packages that share nothing else",
+	"internal/testing/specs":   "descriptions of two APIs that share nothing else",
 	"internal/secretfile":      "one rule about files with secrets, for packages that share nothing else",
 }
 

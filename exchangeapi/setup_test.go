@@ -19,10 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/holiman/uint256"
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
@@ -30,6 +28,7 @@ import (
 	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/httpserver"
+	"gatewayd/internal/testing/specs"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 )
@@ -164,21 +163,14 @@ func (w *apiEnv) run(t testing.TB) {
 }
 
 // specsOf reads both forms of the description that the server serves.
-func specsOf(t testing.TB, s *Server) (specs []routers.Router) {
+func specsOf(t testing.TB, s *Server) []routers.Router {
 	var bases []string
 	for _, n := range s.Networks {
 		bases = append(bases, httpserver.CleanBase(n.BasePath))
 	}
 	description, err := describe(bases)
 	require.NoError(t, err)
-	for _, text := range [][]byte{description.V31, description.V30} {
-		doc, err := openapi3.NewLoader().LoadFromData(text)
-		require.NoError(t, err)
-		router, err := gorillamux.NewRouter(doc)
-		require.NoError(t, err)
-		specs = append(specs, router)
-	}
-	return specs
+	return specs.Of(t, description.V31, description.V30)
 }
 
 // reply is one answer.

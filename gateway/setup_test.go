@@ -13,16 +13,15 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
 	"gatewayd/internal/testing/recordstest"
+	"gatewayd/internal/testing/specs"
 	"gatewayd/records"
 )
 
@@ -137,21 +136,14 @@ func (r *rig) run(t testing.TB) {
 }
 
 // specsOf reads both forms of the description that the server serves.
-func specsOf(t testing.TB, s *Server) (specs []routers.Router) {
+func specsOf(t testing.TB, s *Server) []routers.Router {
 	var bases []string
 	for _, route := range s.Routes {
 		bases = append(bases, httpserver.CleanBase(route.BasePath))
 	}
 	description, err := describe(bases)
 	require.NoError(t, err)
-	for _, text := range [][]byte{description.V31, description.V30} {
-		doc, err := openapi3.NewLoader().LoadFromData(text)
-		require.NoError(t, err)
-		router, err := gorillamux.NewRouter(doc)
-		require.NoError(t, err)
-		specs = append(specs, router)
-	}
-	return specs
+	return specs.Of(t, description.V31, description.V30)
 }
 
 // reply is one answer.

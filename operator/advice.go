@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -12,62 +14,90 @@ import (
 // NextStep is the advice for a record or, where no operator is needed, what its state permits;
 // empty for one that is decided.
 func (s RecordDetail) NextStep() string {
-	if advice := s.Advice(); advice != "" {
-		return advice
-	}
-	if slices.Contains(s.Orders, transfers.OrderHold) {
+	if len(s.Commands) == 0 && slices.Contains(s.Orders, transfers.OrderHold) {
 		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", s.Record.ID)
 	}
-	return ""
+	return withCommands(s.advice, s.Commands)
 }
 
-// PaymentAdvice names the commands that fit a held payment, as they are to be typed; empty for one
-// that needs none.
+func withCommands(sentence string, commands []string) string {
+	if len(commands) == 0 {
+		return ""
+	}
+	return sentence + " `" + strings.Join(commands, "` or `") + "`"
+}
+
+// PaymentAdvice is the advice for a held payment's record; empty for a payment without one, which
+// is recomputed automatically.
 func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
-	if p.State != records.HeldPayment {
+	if p.TransferID == 0 {
 		return "", nil
 	}
-	e, differs, err := tx.Orders().DifferingTx(p.ID)
+	r, err := tx.Transfers().Record(p.TransferID)
 	if err != nil {
 		return "", err
 	}
-	if differs {
-		return differingAdvice(p, e.Tx), nil
+	payments, err := tx.Payments().Of(p.TransferID)
+	if err != nil {
+		return "", err
 	}
-	return heldAdvice(p), nil
+	sentence, commands, err := advise(tx, r, payments)
+	return withCommands(sentence, commands), err
 }
 
-// differingAdvice is for a payment whose transaction moved something other than its fields.
-func differingAdvice(p records.Payment, hash string) string {
-	settle := fmt.Sprintf("check %s: `gatewayd records settle %d %[1]s` if it paid, whatever it moved", hash, p.TransferID)
-	switch {
-	case p.TransferID == 0:
-		return settle
-	case p.Purpose != chain.Credit:
-		return settle + fmt.Sprintf("; if it provably moved no funds `gatewayd records retry %d --nothing-moved`", p.TransferID)
+// advise returns the sentence of the table of reasons for a record, and its orders that the
+// record's state permits, as commands. The console has the same sentence, and buttons.
+func advise(tx *records.Tx, r records.Record, payments []records.Payment) (sentence string, list []string, err error) {
+	c, list := commands{record: r}, []string{}
+	for _, p := range payments {
+		if p.State != records.HeldPayment {
+			continue
+		}
+		c.heldRefund = c.heldRefund || p.Purpose == chain.Refund
+		e, differs, err := tx.Orders().DifferingTx(p.ID)
+		if err != nil {
+			return "", nil, err
+		}
+		if differs {
+			c.differing = e.Tx
+		}
 	}
-	return settle + fmt.Sprintf("; if it provably moved no funds `gatewayd records retry %d --nothing-moved` or `gatewayd records refund %[1]d --nothing-moved`", p.TransferID)
+	advice, permitted := adviceOn(r, causeOf(r, payments)), transfers.Permitted(r, payments)
+	for _, order := range advice.Orders {
+		if order == records.Approve || slices.Contains(permitted, transfers.OrderName(order)) {
+			list = append(list, c.of(order))
+		}
+	}
+	return advice.English, list, nil
 }
 
-// heldAdvice is for a payment that cannot have been paid. A payment without a record is recomputed
-// automatically.
-func heldAdvice(p records.Payment) string {
-	if p.TransferID == 0 {
-		return ""
+// commands are the commands of orders for a record, as they are to be typed.
+type commands struct {
+	record     records.Record
+	heldRefund bool
+	differing  string // hash of the transaction of a held payment that moved something else
+}
+
+func (c commands) of(order string) string {
+	if order == records.Approve {
+		return fmt.Sprintf("gatewayd approve %d --key FILE", c.record.ID)
 	}
-	retry := fmt.Sprintf("`gatewayd records retry %d`", p.TransferID)
-	reject := ""
-	if p.Purpose == chain.Credit {
-		reject = fmt.Sprintf(", or `gatewayd records reject %d --why …` to refund it", p.TransferID)
+	words := fmt.Sprintf("gatewayd records %s %d", order, c.record.ID)
+	switch transfers.OrderName(order) {
+	case transfers.OrderSettle:
+		return words + " " + cmp.Or(c.differing, "HASH")
+	case transfers.OrderCredit:
+		if c.record.Owner == "" {
+			words += " --wallet ADDR"
+		}
+	case transfers.OrderRefund:
+		if c.heldRefund || c.record.From == "" || c.record.Reason == records.ReasonUnknownSender {
+			words += " --to ADDR"
+		}
+	default:
 	}
-	approve := fmt.Sprintf("`gatewayd approve %d --key FILE`", p.TransferID)
-	switch p.Reason {
-	case records.HeldApproval, records.HeldUnproven:
-		return approve + reject
-	case records.HeldLimit:
-		return "it is sent when the limit frees: `gatewayd limits`" + reject
-	case records.HeldListed:
-		return "remove the address from the list named in the history" + reject
+	if moves := order == "retry" || order == "refund" || order == "reject"; moves && c.differing != "" {
+		words += " --nothing-moved"
 	}
-	return retry + " once the cause is resolved" + reject
+	return words + " --why …"
 }

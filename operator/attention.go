@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"gatewayd/records"
 	"gatewayd/status"
 	"gatewayd/transfers"
 	"gatewayd/view"
 )
-
-// smallFor is the time for which a deposit below the minimum, and a withdrawal too small for a
-// refund, is listed. Records finds older ones.
-const smallFor = 30 * 24 * time.Hour
 
 // Attention is everything on which an operator can act: conditions, and records with an order that
 // their state permits.
@@ -35,7 +30,7 @@ type ActionableRecord struct {
 }
 
 // Attention reads a page of what needs attention, of records older than before; 0 for the newest.
-func (d *Session) Attention(ctx context.Context, before uint64, now time.Time) (a Attention, err error) {
+func (d *Session) Attention(ctx context.Context, before uint64) (a Attention, err error) {
 	a = Attention{Conditions: []status.Condition{}, Records: []ActionableRecord{}}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		networks, err := Networks(tx, d.Config)
@@ -47,7 +42,7 @@ func (d *Session) Attention(ctx context.Context, before uint64, now time.Time) (
 			return err
 		}
 		a.Conditions = append(a.Conditions, report.Conditions...)
-		f := view.Filter{ActionableSince: now.Add(-smallFor), Limit: DefaultLimit, BeforeID: before}
+		f := view.Filter{NeedsOperator: true, Limit: DefaultLimit, BeforeID: before}
 		if a.Total, err = view.CountRecords(tx, f); err != nil {
 			return err
 		}
@@ -96,11 +91,23 @@ func causeOf(r records.Record, payments []records.Payment) records.Reason {
 	return cause
 }
 
-// proposed returns the order of the advice on a record, where the record's state permits it.
+// proposed returns the first order of the advice on a record, where the record's state permits it.
 func proposed(r records.Record, cause records.Reason, permitted []transfers.OrderName) transfers.OrderName {
-	advised := transfers.OrderName(records.AdviceOf(cause, r.Incident != "" && r.Loss == nil).Order)
-	if slices.Contains(permitted, advised) {
-		return advised
+	for _, advised := range adviceOn(r, cause).Orders {
+		if order := transfers.OrderName(advised); advised != records.Approve {
+			return permittedOnly(order, permitted)
+		}
 	}
 	return ""
+}
+
+func permittedOnly(o transfers.OrderName, permitted []transfers.OrderName) transfers.OrderName {
+	if slices.Contains(permitted, o) {
+		return o
+	}
+	return ""
+}
+
+func adviceOn(r records.Record, cause records.Reason) records.Advice {
+	return records.AdviceOf(cause, r.Incident != "" && r.Loss == nil)
 }

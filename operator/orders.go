@@ -39,7 +39,8 @@ func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order)
 		t, err = tx.Transfers().Get(o.Record)
 		return err
 	})
-	if err != nil || t.Direction == records.Funding || t.State != records.Final && t.State != records.Held {
+	small := t.State == records.Refused && t.Reason == records.ReasonBelowMinimum
+	if err != nil || t.Direction == records.Funding || t.State != records.Final && t.State != records.Held && !small {
 		return err // the order itself reports it
 	}
 	if t.From == "" {

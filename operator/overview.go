@@ -43,10 +43,11 @@ type Overview struct {
 // Chain is the followed position of a chain, and its nodes' answers.
 type Chain struct {
 	ID       chain.ID   `json:"chain"`
-	State    string     `json:"state"` // following, halted, or not started
-	Read     uint64     `json:"read"`  // last block in the records
-	Final    uint64     `json:"final"` // last final block in the records
-	Head     uint64     `json:"head"`  // newest block of the nodes; 0 where they do not answer
+	State    string     `json:"state"`           // following, halted, not started, or unknown: no process follows it
+	Since    *time.Time `json:"since,omitempty"` // of an unknown state, where it was known before
+	Read     uint64     `json:"read"`            // last block in the records
+	Final    uint64     `json:"final"`           // last final block in the records
+	Head     uint64     `json:"head"`            // newest block of the nodes; 0 where they do not answer
 	HeadTime *time.Time `json:"headTime,omitempty"`
 	Nodes    int        `json:"nodes"`
 	NodesUp  int        `json:"nodesUp"`
@@ -93,7 +94,8 @@ type Channel struct {
 	Pending   chain.Amount      `json:"pending"`         // payments to users that no block contains yet
 	Waiting   uint64            `json:"waiting"`         // payments that are in no block yet
 	Oldest    *time.Time        `json:"oldest,omitempty"`
-	DayCount  uint64            `json:"dayPayments"` // signed within the last day
+	OldestID  uint64            `json:"oldestRecord,omitempty"` // the record of the oldest of them
+	DayCount  uint64            `json:"dayPayments"`            // signed within the last day
 	DayOut    chain.Amount      `json:"dayOut"`
 	PerMinute float64           `json:"perMinute"`                   // payments, over the last ten minutes
 	Possible  *uint64           `json:"possiblePerMinute,omitempty"` // by the settings, stake and blocks
@@ -141,6 +143,9 @@ func (o *Overview) judge() {
 		if c.Fault != "" {
 			o.report.AddSilent(c.ID, c.Fault)
 		}
+	}
+	for i := range o.Chains {
+		o.Chains[i].doubt(o.report.Conditions)
 	}
 	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
 	o.Conditions, o.Blocked = append([]status.Condition{}, o.report.Conditions...), o.report.Blocked()
@@ -192,6 +197,17 @@ func chainOf(cur records.Cursor) Chain {
 	return c
 }
 
+// doubt replaces the last state in the records where no process follows the chain: it may have
+// changed since.
+func (c *Chain) doubt(conditions []status.Condition) {
+	i := slices.IndexFunc(conditions, func(x status.Condition) bool {
+		return x.Kind == status.DaemonDown && (x.Chain == "" || x.Chain == c.ID)
+	})
+	if i >= 0 && c.State == "following" {
+		c.State, c.Since = "unknown", timeOrNil(conditions[i].Since)
+	}
+}
+
 // sums contains the pending and the paid amounts of accounts, by asset.
 type sums struct {
 	waiting, day, recent map[chain.Asset]books.AssetSum
@@ -216,6 +232,15 @@ func (o *Overview) channelOf(tx *records.Tx, d *Session, networks []records.Netw
 	row.Pending, row.Waiting, row.DayCount, row.DayOut = waiting.Amount, waiting.Count, day.Count, day.Amount
 	if waiting.Count > 0 {
 		row.Oldest = &waiting.Oldest
+		for _, account := range n.Paying(row.Chain) {
+			id, at, err := books.OldestPending(tx, row.Chain, account, row.Asset)
+			if err != nil {
+				return Channel{}, err
+			}
+			if id > 0 && at.Equal(waiting.Oldest) {
+				row.OldestID = id
+			}
+		}
 	}
 	row.PerMinute = float64(known[key].recent[row.Asset].Count) / rateSpan.Minutes()
 	return row, nil

@@ -24,6 +24,9 @@ type RecordDetail struct {
 	History  []eventRow            `json:"history"`
 	Orders   []transfers.OrderName `json:"orders"`   // that the record's state permits
 	Proposed transfers.OrderName   `json:"proposed"` // of these, as in ActionableRecord
+	Commands []string              `json:"commands"` // of the advice on it; empty: no operator is needed
+
+	advice string // in one sentence
 
 	Stored records.Record    `json:"-"`
 	Paid   []records.Payment `json:"-"`
@@ -54,7 +57,6 @@ type PaymentRow struct {
 	Label    string         `json:"label"`
 	Tx       string         `json:"tx"` // that paid it, from a final block; empty until then
 	Mined    *MinedIn       `json:"mined,omitempty"`
-	Advice   string         `json:"advice,omitempty"` // the commands that fit a held payment
 	Attempts []AttemptRow   `json:"attempts"`
 }
 
@@ -147,6 +149,9 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 	}
 	s.Paid, s.Orders = payments, transfers.Permitted(r, payments)
 	s.Proposed = proposed(r, causeOf(r, payments), s.Orders)
+	if s.advice, s.Commands, err = advise(tx, r, payments); err != nil {
+		return s, err
+	}
 	events, err := tx.History("transfer", strconv.FormatUint(r.ID, 10))
 	if err != nil {
 		return s, err
@@ -187,10 +192,6 @@ func paymentOf(tx *records.Tx, p records.Payment, at records.Cursor) (PaymentRow
 	row := PaymentRow{
 		ID: p.ID, Purpose: string(p.Purpose), State: string(p.State), Reason: p.Reason, Chain: string(p.Chain), Account: p.Account,
 		Asset: string(p.Asset), Amount: p.Amount.String(), Payee: p.Payee, Label: p.PayeeLabel, Tx: p.Tx, Attempts: []AttemptRow{},
-	}
-	var err error
-	if row.Advice, err = PaymentAdvice(tx, p); err != nil {
-		return row, err
 	}
 	attempts, err := view.AttemptsOf(tx, p.ID)
 	if err != nil {
@@ -238,53 +239,6 @@ func (r RecordRow) Note() string {
 		parts = append(parts, "no user has this label")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// Advice is the order that fits a held record, one kept for its size, or one that has left its
-// chain.
-func (r RecordRow) Advice() string {
-	if r.Incident != "" && r.Lost == "" {
-		return fmt.Sprintf("`gatewayd records write-off %d --why …` if its block does not come back, `gatewayd records retry %[1]d` once it is back", r.ID)
-	}
-	if r.State == string(records.Refused) {
-		return r.sizeAdvice()
-	}
-	if r.State != string(records.Held) {
-		return ""
-	}
-	refund := fmt.Sprintf("`gatewayd records refund %d`", r.ID)
-	credit := fmt.Sprintf("`gatewayd records credit %d --wallet ADDR --why …`", r.ID)
-	switch r.Reason {
-	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonBeforeAddress:
-		return "find the owner, then " + credit + ", or " + refund
-	case records.ReasonUnknownToken:
-		return refund + ", if it can be sent back"
-	case records.ReasonWrongType, records.ReasonUnproven:
-		return fmt.Sprintf("`gatewayd records credit %d --why …` credits it to its owner, %s sends it back", r.ID, refund)
-	case records.ReasonUnknownSender:
-		return fmt.Sprintf("ask the contract's owner, then `gatewayd records refund %d --to ADDR`", r.ID)
-	}
-	return ""
-}
-
-// sizeAdvice is for what was kept because it is too small.
-func (r RecordRow) sizeAdvice() string {
-	switch {
-	case r.Reason == records.ReasonBelowMinimum && r.Direction == string(records.Deposit) && r.Net != "0":
-		return fmt.Sprintf("`gatewayd records retry %d --why …` credits it to its owner", r.ID)
-	case r.Reason == records.ReasonDust:
-		return fmt.Sprintf("`gatewayd records refund %d` sends it back", r.ID)
-	}
-	return ""
-}
-
-// Advice is that of the record or, where it has none, of its held payment.
-func (s RecordDetail) Advice() string {
-	advice := s.Record.Advice()
-	for _, p := range s.Payments {
-		advice = cmp.Or(advice, p.Advice)
-	}
-	return advice
 }
 
 // Moves are payments of a purpose that no transfer asks for, such as sweeps, newest first and older

@@ -74,16 +74,19 @@ type ReasonInfo struct {
 	Advice           Advice
 }
 
-// Advice is what an operator should do about a record: the order that fits best, and one sentence.
-// Commands name the order too. The zero value: there is nothing to do.
+// Advice is what an operator should do about a record, on the console and by command: a sentence,
+// and the orders that fit, the best first. The zero value: there is nothing to do.
 type Advice struct {
-	Order            string // of transfers.OrderName
 	English, Chinese string
+	Orders           []string // of transfers.OrderName, or Approve
 }
+
+// Approve is the advice that an approver signs. It is no order.
+const Approve = "approve"
 
 // IncidentAdvice is that of a decided transfer whose block has left its chain.
 var IncidentAdvice = Advice{
-	"retry", "Retry once the block is back. Write the payment off if the block is lost.", "区块恢复后重试；若区块不再恢复，则核销已付款项。",
+	"Retry once the block is back. Write the payment off if the block is lost.", "区块恢复后重试；若区块不再恢复，则核销已付款项。", []string{"retry", "write-off"},
 }
 
 // AdviceOf returns the advice for a transfer that has a reason, or a payment held for it.
@@ -99,40 +102,40 @@ func AdviceOf(r Reason, incident bool) Advice {
 // its line in docs/operations/held.md.
 var reasons = []ReasonInfo{
 	{Reason: ReasonBelowMinimum, Outcome: Refused, English: "below minimum", Chinese: "低于最低金额",
-		Advice: Advice{"retry", "Credit it to its owner, or leave it. Nothing is paid until you order it.", "入账给其所有者，或不处理；没有指令则不会付款。"}},
+		Advice: Advice{"Credit it to its owner, or refund the sender on request. A refund may cost more than its value.", "入账给其所有者，或应付款人要求退款；退款成本可能高于其价值。", []string{"retry", "refund"}}},
 	{Reason: ReasonOverMaximum, Outcome: Refused, English: "over maximum", Chinese: "超过最高金额"},
 	{Reason: ReasonWrongAddress, Outcome: Refused, English: "wrong address", Chinese: "地址错误"},
 	{Reason: ReasonWrongComment, Outcome: Refused, English: "wrong comment", Chinese: "备注错误"},
 	{Reason: ReasonFailed, Outcome: Refused, English: "failed on chain", Chinese: "链上失败"},
 	{Reason: ReasonPayoutFailed, Condition: "have failed on their chain, and none of them was a payout", English: "payout failed", Chinese: "付款失败",
-		Advice: Advice{"retry", "Retry the payment, or reject it to refund the sender.", "重试付款，或拒绝并退回付款人。"}},
+		Advice: Advice{"Retry the payment, or reject it to refund the sender.", "重试付款，或拒绝并退回付款人。", []string{"retry", "reject"}}},
 	// decided again after a write-off, when its block returns
 	{Reason: ReasonPayeeRefuses, Outcome: Refused, English: "payee refuses", Chinese: "收款方拒收",
-		Advice: Advice{"retry", "Retry once the payee accepts payments, or refund another address.", "收款方可收款后重试，或退至其他地址。"}},
+		Advice: Advice{"Retry once the payee accepts payments, or refund another address.", "收款方可收款后重试，或退至其他地址。", []string{"retry", "refund"}}},
 	// likewise
 	{Reason: ReasonPayeeGas, Outcome: Refused, English: "payee needs too much gas", Chinese: "收款方耗费过高",
-		Advice: Advice{"retry", "Retry once the payee needs less gas, or refund another address.", "收款方耗费降低后重试，或退至其他地址。"}},
+		Advice: Advice{"Retry once the payee needs less gas, or refund another address.", "收款方耗费降低后重试，或退至其他地址。", []string{"retry", "refund"}}},
 	{Reason: ReasonPayoutDiffers, Condition: "may be paid: their transactions differ from the payments", English: "payout differs", Chinese: "付款内容不符",
-		Advice: Advice{"settle", "Check the transaction in the explorer. Settle the record if it paid; retry only if it moved nothing.", "在区块浏览器中核对交易：若已付款则结清；仅在确未转移资产时重试。"}},
+		Advice: Advice{"Check the transaction in the explorer. Settle the record if it paid; retry only if it moved nothing.", "在区块浏览器中核对交易：若已付款则结清；仅在确未转移资产时重试。", []string{"settle", "retry", "refund"}}},
 	{Reason: ReasonUnknownLabel, Outcome: Held, English: "unknown label", Chinese: "未知标签",
-		Advice: Advice{"credit", "Find the owner and credit the deposit to their address, or refund the sender.", "查明归属后入账到其地址，或退回付款人。"}},
+		Advice: Advice{"Find the owner and credit the deposit to their address, or refund the sender.", "查明归属后入账到其地址，或退回付款人。", []string{"credit", "refund"}}},
 	{Reason: ReasonUnbound, Outcome: Held, English: "address not given to a user", Chinese: "地址未绑定",
-		Advice: Advice{"credit", "Find the owner and credit the deposit to their address, or refund the sender.", "查明归属后入账到其地址，或退回付款人。"}},
+		Advice: Advice{"Find the owner and credit the deposit to their address, or refund the sender.", "查明归属后入账到其地址，或退回付款人。", []string{"credit", "refund"}}},
 	{Reason: ReasonUnknownToken, Outcome: Held, English: "unknown token", Chinese: "未知代币",
-		Advice: Advice{"refund", "Refund the sender if the token can be sent back. No network serves it.", "没有网络支持此代币；若可转回，则退回付款人。"}},
+		Advice: Advice{"Refund the sender if the token can be sent back. No network serves it.", "没有网络支持此代币；若可转回，则退回付款人。", []string{"refund"}}},
 	{Reason: ReasonUnknownSender, Outcome: Held, English: "sender is a contract", Chinese: "未知付款人",
-		Advice: Advice{"refund", "Ask the contract's owner for an address, and refund to it.", "向合约所有者索取地址，并退款至该地址。"}},
+		Advice: Advice{"Ask the contract's owner for an address, and refund to it.", "向合约所有者索取地址，并退款至该地址。", []string{"refund"}}},
 	{Reason: ReasonWrongType, Outcome: Held, English: "wrong way of deposit", Chinese: "充值方式错误",
-		Advice: Advice{"credit", "Credit it to its owner, or refund the sender.", "入账给其所有者，或退回付款人。"}},
+		Advice: Advice{"Credit it to its owner, or refund the sender.", "入账给其所有者，或退回付款人。", []string{"credit", "refund"}}},
 	{Reason: ReasonOperator, English: "operator", Chinese: "操作员",
-		Advice: Advice{"retry", "Retry releases the payment. Reject it to refund the sender.", "重试即放行付款；拒绝则退回付款人。"}},
+		Advice: Advice{"Retry releases the payment. Reject it to refund the sender.", "重试即放行付款；拒绝则退回付款人。", []string{"retry", "reject"}}},
 	{Reason: ReasonInternal, Outcome: Final, English: "internal transfer", Chinese: "内部转账"},
 	{Reason: ReasonDust, English: "too small to refund", Chinese: "金额过小",
-		Advice: Advice{"refund", "Refund it if the sender asks. The refund may cost more than its value.", "付款人要求时退款；退款成本可能高于其价值。"}},
+		Advice: Advice{"Refund it if the sender asks. The refund may cost more than its value.", "付款人要求时退款；退款成本可能高于其价值。", []string{"refund"}}},
 	{Reason: ReasonBeforeAddress, Outcome: Held, English: "before the address was given", Chinese: "早于地址分配",
-		Advice: Advice{"credit", "Find the owner and credit the deposit to their address, or refund the sender.", "查明归属后入账到其地址，或退回付款人。"}},
+		Advice: Advice{"Find the owner and credit the deposit to their address, or refund the sender.", "查明归属后入账到其地址，或退回付款人。", []string{"credit", "refund"}}},
 	{Reason: ReasonUnproven, Outcome: Held, English: "time not proven", Chinese: "时间无法证明",
-		Advice: Advice{"retry", "Credit it if it can be the user's, or refund the sender.", "若可能属于该用户则入账，否则退回付款人。"}},
+		Advice: Advice{"Credit it if it can be the user's, or refund the sender.", "若可能属于该用户则入账，否则退回付款人。", []string{"retry", "refund"}}},
 	{Reason: ReasonFoundByAudit, English: "found by audit before", Chinese: "审计发现"},
 
 	{Reason: WaitsNoCoin, Payment: true, English: "waits for coin for the fee", Chinese: "等待手续费币"},
@@ -143,15 +146,15 @@ var reasons = []ReasonInfo{
 	{Reason: WaitsAsset, Payment: true, English: "asset cannot be read", Chinese: "无法读取资产"},
 
 	{Reason: HeldLimit, Payment: true, AskedAgain: true, Condition: "are held by a limit", English: "limit", Chinese: "限额",
-		Advice: Advice{"reject", "It is paid when the limit frees. Reject it to refund the sender now.", "额度恢复后自动支付；如需立即退款则拒绝。"}},
+		Advice: Advice{"It is paid when the limit frees. Reject it to refund the sender now.", "额度恢复后自动支付；如需立即退款则拒绝。", []string{"reject"}}},
 	{Reason: HeldApproval, Payment: true, AskedAgain: true, Condition: "wait for approvals", English: "approval", Chinese: "待审批",
-		Advice: Advice{"reject", "An approver approves it under Approvals. Reject it to refund the sender.", "由审批人在“审批”页审批；拒绝则退回付款人。"}},
+		Advice: Advice{"An approver approves it, or you reject it to refund the sender.", "由审批人审批；拒绝则退回付款人。", []string{Approve, "reject"}}},
 	{Reason: HeldListed, Payment: true, AskedAgain: true, Condition: "are held because of a list of addresses", English: "listed address", Chinese: "命中名单",
-		Advice: Advice{"reject", "Reject it, or remove the address from the list that the events name.", "拒绝付款，或将地址移出事件中所述的名单。"}},
+		Advice: Advice{"Reject it, or remove the address from the list that the events name.", "拒绝付款，或将地址移出事件中所述的名单。", []string{"reject"}}},
 	{Reason: HeldUnproven, Payment: true, AskedAgain: true, Condition: "are held because the signer cannot prove them", English: "not proven", Chinese: "无法证明",
-		Advice: Advice{"reject", "Check the incoming transaction. An approver approves it, or you reject it.", "核对转入交易；由审批人审批，或拒绝。"}},
+		Advice: Advice{"Check the incoming transaction. An approver approves it, or you reject it.", "核对转入交易；由审批人审批，或拒绝。", []string{Approve, "reject"}}},
 	{Reason: HeldRefused, Payment: true, English: "signer refuses", Chinese: "签名器拒绝",
-		Advice: Advice{"retry", "Read the signer's refusal in the events. Retry once its cause is resolved, or reject it.", "在事件中查看签名器的拒绝原因；解决后重试，或拒绝。"}},
+		Advice: Advice{"Read the signer's refusal in the events. Retry once its cause is resolved, or reject it.", "在事件中查看签名器的拒绝原因；解决后重试，或拒绝。", []string{"retry", "reject"}}},
 }
 
 // AllReasons returns the table of all reasons.

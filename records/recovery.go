@@ -394,7 +394,7 @@ func (tx Recovery) Unpaid(id chain.ID, account string) ([]Payment, error) {
 // of a withdrawal, and are neither credited nor refunded yet, oldest first.
 func (tx Recovery) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
 	out, err := tx.Transfers().Where(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
-		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
+		AND (state IN ('final','held') OR state = 'refused' AND (reason = 'dust' OR reason = 'below_minimum' AND direction = 'deposit'))
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
 		ORDER BY id`, string(id), string(asset), amount, amount)
 	return out, sqlstore.Doing(err, "finding refunds of %s %s on %s", amount, asset, id)

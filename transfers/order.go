@@ -161,9 +161,11 @@ func (s subject) creditableToOwner() bool {
 	return s.Direction == records.Deposit && (small || undated) && !s.Net.IsZero()
 }
 
-// dust reports whether a withdrawal was kept for its size.
-func (s subject) dust() bool {
-	return s.State == records.Refused && s.Reason == records.ReasonDust
+// tooSmall reports whether a transfer was kept for its size: a withdrawal too small for a refund,
+// or a deposit below the minimum.
+func (s subject) tooSmall() bool {
+	small := s.Direction == records.Deposit && s.Reason == records.ReasonBelowMinimum
+	return s.State == records.Refused && (small || s.Reason == records.ReasonDust)
 }
 
 // classified reports whether the records know whose the transfer is, or its token.

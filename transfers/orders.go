@@ -182,7 +182,7 @@ func mayRefund(s subject) error {
 	if _, found := s.heldRefund(); found {
 		return nil
 	}
-	if s.State != records.Final && s.State != records.Held && !s.dust() {
+	if s.State != records.Final && s.State != records.Held && !s.tooSmall() {
 		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, s.ID, s.State)
 	}
 	if err := noneSigned(s); err != nil {
@@ -202,9 +202,9 @@ func noneSigned(s subject) error {
 	return nil
 }
 
-// refund sends a transfer back instead of crediting it: a held payout, dust, or one on the
-// operators' list. A payout that has a slot is never refunded: its chain decides first. A refund
-// that is held goes to another address.
+// refund sends a transfer back instead of crediting it: a held payout, one that was kept for its
+// size, or one on the operators' list. A payout that has a slot is never refunded: its chain
+// decides first. A refund that is held goes to another address.
 func (r Rules) refund(tx *records.Tx, o Order, s subject) error {
 	if held, found := s.heldRefund(); found {
 		return r.redirectRefund(tx, o, s.Transfer, held)

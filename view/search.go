@@ -31,15 +31,13 @@ type Filter struct {
 	OlderThan     time.Duration  // first seen longer ago
 	Unattributed  bool           // held, and its owner is not known; not of unknown tokens
 	UnknownTokens bool           // of tokens that no network has ever served
-	// held, with a held payment, or decided and gone from its chain; not what is written off or of
-	// unknown tokens
+	// NeedsOperator: an operator can act. Held, with a held payment, or decided and gone from its
+	// chain; and for smallFor a deposit below the minimum. Not what is written off or of unknown
+	// tokens, nor dust: strangers can send many withdrawals that are too small for a refund.
 	NeedsOperator bool
-	// what NeedsOperator chooses, and what was seen since a moment and kept for its size: deposits
-	// below the minimum and withdrawals too small for a refund
-	ActionableSince time.Time
-	Limit           int    // up to 1000; 0 means 1000
-	BeforeID        uint64 // older than this record; 0 for the newest
-	AfterID         uint64 // newer than this record, those that are nearest to it; 0 for no bound
+	Limit         int    // up to 1000; 0 means 1000
+	BeforeID      uint64 // older than this record; 0 for the newest
+	AfterID       uint64 // newer than this record, those that are nearest to it; 0 for no bound
 }
 
 // Records returns what a filter chooses, newest first.
@@ -83,9 +81,14 @@ func (f Filter) limit() int {
 	return min(max(f.Limit, 1), maxFound)
 }
 
+// smallFor is the time for which a deposit below the minimum needs an operator. Other filters find
+// older ones.
+const smallFor = 30 * 24 * time.Hour
+
 // clauses are a filter's, with the ids that were given in its time.
 func (f Filter) clauses(tx *records.Tx) (string, []any, error) {
-	where, args := f.where(time.UnixMilli(tx.SQL().Millis()))
+	now := time.UnixMilli(tx.SQL().Millis())
+	where, args := f.where(now)
 	for _, bound := range []struct {
 		at     time.Time
 		clause string
@@ -99,13 +102,13 @@ func (f Filter) clauses(tx *records.Tx) (string, []any, error) {
 		}
 		where, args = where+bound.clause, append(args, bound.at.UnixMilli(), first)
 	}
-	if !f.ActionableSince.IsZero() {
-		first, err := firstSeenSince(tx, f.ActionableSince)
+	if f.NeedsOperator {
+		first, err := firstSeenSince(tx, now.Add(-smallFor))
 		if err != nil {
 			return "", nil, err
 		}
-		where, args = where+` AND id IN (`+undecided+` UNION SELECT k.id FROM transfers k WHERE k.reason IN ('below_minimum','dust') AND k.reason <> ''
-			AND k.id >= ? AND k.state = 'refused' AND (k.reason = 'dust' OR k.direction = 'deposit' AND k.net <> '0')`+decidedElsewhere, append(args, first)
+		where, args = where+` AND id IN (`+undecided+` UNION SELECT k.id FROM transfers k WHERE k.reason = 'below_minimum' AND k.reason <> ''
+			AND k.id >= ? AND k.state = 'refused' AND k.direction = 'deposit' AND k.net <> '0'`+decidedElsewhere, append(args, first)
 	}
 	return where, args, nil
 }
@@ -190,9 +193,6 @@ func (f Filter) where(now time.Time) (string, []any) {
 	}
 	if f.UnknownTokens {
 		add(records.OfUnknownToken)
-	}
-	if f.NeedsOperator {
-		add(`id IN (` + undecided + decidedElsewhere)
 	}
 	return strings.Join(clauses, " AND "), args
 }

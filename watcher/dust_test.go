@@ -101,6 +101,34 @@ func TestDustIsRefundedByOrder(t *testing.T) {
 	r.requireSound()
 }
 
+// A deposit below the minimum is refunded once when an operator says so, and not credited after
+// that.
+func TestSmallDepositIsRefundedByOrder(t *testing.T) {
+	r := setup(t)
+	_, address := r.user()
+	hash := r.deposit(address, minimum-1)
+	r.rest()
+	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
+	r.view(func(tx *records.Tx) error {
+		list, err := tx.Recovery().Refundable("eth", r.transfer(hash).Asset, r.transfer(hash).Amount)
+		require.Len(t, list, 1, "a refund that a restored database has forgotten is found")
+		return err
+	})
+	before := r.eth.Holding(r.transfer(hash).From, r.transfer(hash).Asset)
+	require.NoError(t, r.refund(hash, transfers.Order{}))
+	require.ErrorIs(t, r.refund(hash, transfers.Order{}), transfers.ErrNothingToDo)
+	require.ErrorIs(t, r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+	}), transfers.ErrNothingToDo)
+	r.rest()
+	r.requireState(hash, records.Refused, records.ReasonOperator)
+	require.Equal(t, records.Paid, r.payment(hash).State)
+	paid, err := r.eth.Holding(r.transfer(hash).From, r.transfer(hash).Asset).Sub(before)
+	require.NoError(t, err)
+	require.Equal(t, r.transfer(hash).Amount, paid)
+	r.requireSound()
+}
+
 // A refund of dust that a restored database has forgotten is found among what an unknown
 // transaction may have been.
 func TestForgottenRefundOfDustIsFound(t *testing.T) {

@@ -61,7 +61,7 @@ func TestHintsWork(t *testing.T) {
 			waitFor(t, "a stray", func() bool { return held(hash) })
 			r.mustCommand(t, "records", "refund", recordName(r.needingOperator(t)[hash]), "--to", refuses.Hex())
 			return hash
-		}, func(hash string) bool { return r.heldFor(t, hash, records.ReasonPayeeRefuses) }, []string{"records retry"}},
+		}, func(hash string) bool { return r.heldFor(t, hash, records.ReasonPayeeRefuses) }, []string{"records retry", "records refund"}},
 		{"operator", func() string { return r.heldByOperator(t, dai) }, func(hash string) bool { return r.heldFor(t, hash, records.ReasonOperator) }, []string{"records retry", "records reject"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,7 +71,8 @@ func TestHintsWork(t *testing.T) {
 				hints := r.hint(t, hash)
 				require.Len(t, hints, len(c.commands))
 				require.True(t, strings.HasPrefix(hints[i], want), hints[i])
-				args := strings.ReplaceAll(hints[i], "ADDR", dai.Vite.Address().String())
+				args := strings.ReplaceAll(hints[i], "--to ADDR", "--to "+dai.Eth.Address().Hex())
+				args = strings.ReplaceAll(args, "ADDR", dai.Vite.Address().String())
 				r.mustCommand(t, strings.Fields(args)...)
 			}
 		})

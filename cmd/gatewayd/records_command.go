@@ -186,7 +186,7 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	f.BoolVar(&q.Unattributed, "unattributed", false, "only unattributed held transfers")
 	f.DurationVar(&q.Older, "older", 0, "only records seen longer ago than this")
 	f.BoolVar(&q.UnknownTokens, "unknown-tokens", false, "only transfers of tokens that no network has ever served; they need no attention")
-	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only records that need attention: held transfers, held payments, and decided transfers that left their chain")
+	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only records on which an operator can act: held transfers and payments, decided transfers that left their chain, and for 30 days deposits below the minimum")
 	q.Limit = operator.MaxLimit
 	if !all {
 		f.IntVar(&q.Limit, "limit", operator.DefaultLimit, "at most this many, up to 1000")

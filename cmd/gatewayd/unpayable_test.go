@@ -9,6 +9,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/operator"
+	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // senders is a chain of which only the senders matter.
@@ -37,4 +39,17 @@ func TestUnpayableSenders(t *testing.T) {
 		require.ErrorContains(t, err, "--to")
 		require.NotContains(t, err.Error(), "dial")
 	}
+}
+
+// TestSmallDepositOfAContract: the refund of a deposit below the minimum has the same check of its
+// sender as any other.
+func TestSmallDepositOfAContract(t *testing.T) {
+	s := newScreenStore(t)
+	small := s.receive(records.Deposit, 5, hashOf("3"))
+	s.decide(small, records.Refused, records.ReasonBelowMinimum)
+	d, err := operator.Open(t.Context(), s.config)
+	require.NoError(t, err)
+	defer d.Store.Close()
+	b := &operator.Bridge{Chains: map[chain.ID]chain.Chain{small.Chain: senders{contract: true}}}
+	require.ErrorContains(t, d.CheckRefund(t.Context(), b, transfers.Order{Record: small.ID}), "is a contract")
 }

@@ -56,6 +56,7 @@ func TestAttention(t *testing.T) {
 	require.Equal(t, []line{{stuck.ID, records.HeldLimit, transfers.OrderReject}, {small.ID, records.ReasonBelowMinimum, transfers.OrderRetry}}, lines)
 	require.Len(t, read[operator.Attention](p, "/attention?before="+fmt.Sprint(stuck.ID)).Records, 1)
 
+	r.Pass(31 * 24 * time.Hour)
 	p.advance(31 * 24 * time.Hour)
 	p.signIn("viewer")
 	require.EqualValues(t, 1, read[operator.Attention](p, "/attention").Total, "small deposits are listed for a month")

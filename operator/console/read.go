@@ -45,7 +45,7 @@ func (c *Console) attention(r request) error {
 	if err != nil {
 		return err
 	}
-	a, err := r.Session.Attention(r.Request().Context(), before, c.Now())
+	a, err := r.Session.Attention(r.Request().Context(), before)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,10 @@ func number(r request, name string, otherwise uint64) (uint64, error) {
 	return n, nil
 }
 
-// recordView is a record with a note on its state and what an operator may do about it.
+// recordView is a record with the sender's note.
 type recordView struct {
 	operator.RecordDetail
-	Note   string `json:"note"`
-	Advice string `json:"advice"`
+	Note string `json:"note"`
 }
 
 func (c *Console) record(r request) error {
@@ -163,7 +162,7 @@ func (c *Console) record(r request) error {
 		for j := range d.History {
 			d.History[j].Detail = r.Session.Config.InWholeUnits(d.History[j].Detail)
 		}
-		out[i] = recordView{d, d.Record.Note(), d.Advice()}
+		out[i] = recordView{d, d.Record.Note()}
 	}
 	return r.JSON(http.StatusOK, out)
 }

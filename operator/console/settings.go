@@ -18,6 +18,8 @@ type token struct {
 	Decimals      uint8        `json:"decimals"`
 	Source        chain.ID     `json:"source"`
 	Exchange      chain.ID     `json:"exchange"`
+	SourceName    string       `json:"sourceName"` // of the chains, for people
+	ExchangeName  string       `json:"exchangeName"`
 	Asset         chain.Asset  `json:"asset"` // on the source chain
 	AssetDecimals uint8        `json:"assetDecimals"`
 	AssetSymbol   string       `json:"assetSymbol"`
@@ -38,10 +40,11 @@ func (c *Console) tokens(r request) error {
 	list := []token{}
 	for _, n := range r.Session.Config.Networks {
 		source, _ := r.Session.Config.Chain(n.Source) // Check has found it
+		network := r.Session.Config.NetworkRecord(n)
 		for i, t := range n.Tokens {
-			of := r.Session.Config.NetworkRecord(n).Tokens[i]
+			of := network.Tokens[i]
 			list = append(list, token{
-				n.Name, t.Token, t.Symbol, t.Decimals, n.Source, n.Exchange, t.Asset, t.AssetDecimals, of.SourceSymbol(), source.Decimals,
+				n.Name, t.Token, t.Symbol, t.Decimals, n.Source, n.Exchange, network.SourceName, network.ExchangeName, t.Asset, t.AssetDecimals, of.SourceSymbol(), source.Decimals,
 				t.MinDeposit, t.MinWithdraw, t.MaxWithdraw, t.HotMin, t.HotMax, t.Cold, t.Fee, of.CeilingTimes(), n.SourceExplorer, n.ExchangeExplorer,
 			})
 		}

@@ -36,7 +36,9 @@ func TestCodesOfThePage(t *testing.T) {
 		add("reason", string(r.Reason), r.English, r.Chinese)
 		if r.Advice.English != "" {
 			add("reasonAdvice", string(r.Reason), r.Advice.English, r.Advice.Chinese)
-			require.Contains(t, transfers.OrderNames(), transfers.OrderName(r.Advice.Order), r.Reason)
+			for _, order := range r.Advice.Orders {
+				require.Contains(t, append(transfers.OrderNames(), records.Approve), transfers.OrderName(order), r.Reason)
+			}
 		}
 	}
 	add("reasonAdvice", "incident", records.IncidentAdvice.English, records.IncidentAdvice.Chinese)

@@ -32,12 +32,25 @@ func sumAssets(tx *records.Tx, from string, args ...any) ([]AssetSum, error) {
 	return out, err
 }
 
+const pending = `FROM payments p
+	WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
+	AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`
+
+// OldestPending returns the transfer of the account's oldest pending payment in an asset, of those
+// in Backlog, and when it was queued; 0 for none.
+func OldestPending(tx *records.Tx, id chain.ID, account string, asset chain.Asset) (transfer uint64, at time.Time, err error) {
+	var row struct {
+		Transfer uint64 `db:"transfer_id"`
+		At       int64  `db:"created_at"`
+	}
+	_, err = tx.SQL().Get(&row, `SELECT p.transfer_id, p.created_at `+pending+` AND p.asset = ? ORDER BY p.created_at, p.id LIMIT 1`, string(id), account, string(asset))
+	return row.Transfer, sqlstore.FromMillis(row.At), sqlstore.Doing(err, "finding the oldest pending payment of %s on %s", account, id)
+}
+
 // Backlog returns what an account has still to pay to users: credits and refunds that are queued,
 // held, or bound and in no block yet.
 func Backlog(tx *records.Tx, id chain.ID, account string) ([]AssetSum, error) {
-	sums, err := sumAssets(tx, `FROM payments p
-		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
-		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(id), account)
+	sums, err := sumAssets(tx, pending, string(id), account)
 	return sums, sqlstore.Doing(err, "adding up the pending payments of %s on %s", account, id)
 }
 

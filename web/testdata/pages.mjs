@@ -343,6 +343,7 @@ await assert.rejects(answers(new Error("no JSON")).seconds(), (e) => e.code === 
 // The reference's examples become values of the service; the document itself stays as it is.
 const described = { servers: [{ url: "/api/v2" }, { url: "/test/api/v2" }], components: { securitySchemes: { ApiKey: {} }, parameters: { a: { name: "symbol", example: "A_B" }, b: { name: "limit", example: 1 } } }, paths: { "/x": { get: { security: [{ ApiKey: [] }], parameters: [{ name: "symbol" }, { $ref: "#/a" }] } } } };
 const fitted = reference.fits(described, "/test", reference.exchangeValues([{ symbol: "VX_VITE", tradeToken: "tti_1" }]));
+assert.deepEqual([reference.withSigning(fitted, "Sign it.").paths["/x"].get.description, fitted.paths["/x"].get.description], ["Sign it.", undefined]);
 assert.deepEqual([fitted.components.parameters.a.example, fitted.components.parameters.b.example, fitted.paths["/x"].get.parameters[0].example], ["VX_VITE", 1, "VX_VITE"]);
 assert.deepEqual([fitted.components.securitySchemes, fitted.paths["/x"].get.security, described.paths["/x"].get.security], [undefined, undefined, [{ ApiKey: [] }]]);
 assert.deepEqual([fitted.servers[0].url, described.servers[0].url, described.components.parameters.a.example], ["/test/api/v2", "/api/v2", "A_B"]);

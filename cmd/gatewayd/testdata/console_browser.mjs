@@ -46,6 +46,7 @@ async function asOperator() {
   const v = await enter(await begin(), page, "anna", given.users.anna);
   await v.at("#needs-you").getByText("2", { exact: true }).waitFor();
   await v.at("#chains").getByText("Following").first().waitFor();
+  await v.at("#chains .chain-name", { hasText: /Vite$/ }).waitFor();
   await v.at("#charts canvas").first().waitFor();
   assert.equal(await v.at("#charts .plot").count(), 3);
   await v.page.getByRole("radio", { name: "7 d" }).click();
@@ -80,6 +81,7 @@ async function asOperator() {
   await view(v, "Needs attention");
   await v.at("#attention .item").nth(1).waitFor();
   const item = v.at(`[data-record="${given.credit}"]`);
+  await sameAsByCommand(v);
   await item.getByText("Find the owner").waitFor();
   await v.fits(axe, "needs attention");
   await order(v, item.locator('[data-order="credit"]'), { to: given.wallet }, "ticket 4711");
@@ -131,6 +133,13 @@ async function asOperator() {
   await view(v, "Overview");
   await v.at("#needs-you").getByText("None").waitFor();
   return v;
+}
+
+// sameAsByCommand: the list of the command contains the same records.
+async function sameAsByCommand(v) {
+  const rows = JSON.parse(execFileSync("gatewayd", ["records", "list", "--needs-operator", "--json", "-c", given.config], { encoding: "utf8" }));
+  const listed = await v.at("[data-record]").evaluateAll((items) => items.map((at) => Number(at.dataset.record)));
+  assert.deepEqual(listed, rows.filter((row) => row.id > 0).map((row) => row.id));
 }
 
 // finding finds records by what somebody has of them, from every view and by the keyboard.
@@ -231,9 +240,14 @@ async function away(v) {
   await v.at("#lost").waitFor();
   await v.at("#chains").waitFor();
   assert.equal(await v.page.getByText("No answer from the server").count(), 1, "it is reported once");
+  await v.at('#chains [data-state="unknown"]').nth(1).waitFor();
+  await v.at(".stats").getByText(/^Unknown since \d\d:\d\d$/).nth(4).waitFor();
+  assert.equal(await v.at("#chains .state.good, #flows .state.good, .stat.good").count(), 0, "nothing looks healthy");
   await v.fits(axe, "away");
   await v.shot("console-away");
   await v.page.unrouteAll();
+  await v.at("#chains").getByText("Following").nth(1).waitFor();
+  await v.until(async () => (await v.at('[data-state="unknown"]').count()) === 0, "everything is known again");
   await v.until(async () => (await v.page.getByText("No answer from the server").count()) === 0);
 }
 
@@ -244,7 +258,7 @@ const inChinese = looks.filter(({ name }) => ["1440-light", "390-dark"].includes
 const untranslated = (v) => v.page.evaluate(() => [...document.querySelectorAll("main h1, main h2, main th, main label, main dt, main button, main option, main summary, nav[aria-label] a, .state > span, .wrap > strong, .blank")]
   .filter((at) => !at.querySelector("svg") && (at.matches(".wrap > strong") || !at.closest("dd, td:not(:has(.state, button))")))
   .map((at) => at.textContent.trim())
-  .filter((text) => /[A-Za-z]{3,}/.test(text.replace(/gatewayd|signer\.[\w.]+|UTC|\b(eth|vite|ETH|USDT|DAI|VITE|VX)\b|-000|0x\w+|vite_\w+/g, ""))));
+  .filter((text) => /[A-Za-z]{3,}/.test(text.replace(/gatewayd|Ethereum \(development\)|Vite|signer\.[\w.]+|UTC|\b(eth|vite|ETH|USDT|DAI|VITE|VX)\b|-000|0x\w+|vite_\w+/g, ""))));
 
 // inEveryLook takes pictures of every view, of somebody who is signed in already.
 async function inEveryLook(storageState) {

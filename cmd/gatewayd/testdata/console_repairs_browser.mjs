@@ -4,6 +4,7 @@
 // known for), settles (hash of a transaction of ours that has refunded it), small and owner (hash of a deposit below the minimum that nobody is known
 // for, and the wallet that is to get it), while the source chain has halted.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { enter, launch, order, patience, sent, view } from "./browser.mjs";
 
@@ -34,7 +35,7 @@ await view(v, "Needs attention");
 const halted = v.at("#attention .item").filter({ has: v.page.locator('[data-condition="chain_halted"]') });
 await v.fits(axe, "a condition");
 await v.shot("console-attention-halted");
-await insist(v, halted.getByRole("button", { name: "Resume eth" }), {}, "the nodes agree again");
+await insist(v, halted.getByRole("button", { name: /^Resume Ethereum/ }), {}, "the nodes agree again");
 await view(v, "Overview");
 await v.until(async () => (await v.at('#chains [data-state="following"]').count()) === 2);
 
@@ -63,6 +64,11 @@ await hot.locator('[data-state="ok"]').waitFor();
 await view(v, "Needs attention");
 const below = v.at("#attention .item").filter({ hasText: "below minimum" });
 await below.getByText("Credit it to its owner").waitFor();
+const rows = JSON.parse(execFileSync("gatewayd", ["records", "list", "--needs-operator", "--json", "-c", given.config], { encoding: "utf8" }));
+assert.ok(rows.some((row) => row.inTx === given.below), "the command lists it, too");
+await below.getByRole("button", { name: /^Refund/ }).click();
+await v.at("#order").getByText(given.belowAmount).first().waitFor();
+await v.page.keyboard.press("Escape");
 await below.getByRole("button", { name: /^Credit/ }).click();
 await v.at("#order").getByText(given.owner).waitFor(); // whom it pays
 await v.at("#order").getByText(given.belowAmount).first().waitFor(); // and how much

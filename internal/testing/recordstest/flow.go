@@ -34,12 +34,22 @@ func testFlow(t *testing.T, url string) {
 	count, _ := signed(time.Hour)
 	require.Zero(t, count)
 
-	var payments []uint64
+	oldest := func() (id uint64) {
+		r.See(func(tx *records.Tx) (err error) {
+			id, _, err = books.OldestPending(tx, Exchange, Gateway, chain.Asset(Token))
+			return err
+		})
+		return id
+	}
+	require.Zero(t, oldest())
+
+	var owed, payments []uint64
 	queued := r.Now()
 	for i := range uint64(7) {
-		_, p := r.Owe(records.Deposit, 100+i)
-		payments = append(payments, p)
+		in, p := r.Owe(records.Deposit, 100+i)
+		owed, payments = append(owed, in.ID), append(payments, p)
 	}
+	require.Equal(t, owed[0], oldest())
 	waits := backlog()
 	require.Len(t, waits, 1)
 	require.Equal(t, []any{chain.Asset(Token), uint64(7), chain.NewAmount(721)}, []any{waits[0].Asset, waits[0].Count, waits[0].Amount})
@@ -49,6 +59,7 @@ func testFlow(t *testing.T, url string) {
 		r.Pay(p)
 	}
 	require.Equal(t, uint64(2), backlog()[0].Count)
+	require.Equal(t, owed[5], oldest())
 	for minutes, want := range map[int][2]uint64{5: {1, 104}, 15: {2, 207}, 35: {4, 410}, 600: {5, 510}} {
 		count, amount := signed(time.Duration(minutes) * time.Minute)
 		require.Equal(t, want, [2]uint64{count, amount}, "the last %d minutes", minutes)

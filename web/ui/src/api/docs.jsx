@@ -1,11 +1,11 @@
 // The reference of the listener's API: REST operations, drawn by Scalar, and the topics of the WebSocket.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Asked, Fault, open, Skeleton, Tabs } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
 import { site, usePoll } from "../base/use.js";
-import { exchangeValues, fits, gatewayValues } from "./document.js";
+import { exchangeValues, fits, gatewayValues, withSigning } from "./document.js";
 import { Sockets } from "./live.jsx";
 import { messages } from "./messages.js";
 import "./docs.css";
@@ -51,6 +51,7 @@ function yieldStyles() {
 function Reference({ doc }) {
   const w = useMessages(messages);
   const { language } = w, dark = useDark();
+  const signing = useMemo(() => withSigning(doc, w.privately), [doc, language]);
   const place = useRef(null), shown = useRef(null);
   const [state, set] = useState("loading");
   useEffect(() => {
@@ -59,7 +60,7 @@ function Reference({ doc }) {
     globalThis.__zod_globalConfig = { jitless: true }; // a library of the reference would try to make functions of text, which the policy forbids
     import("./scalar.js").then(({ draw }) => {
       if (gone) return;
-      shown.current = draw(place.current, { doc, dark, language });
+      shown.current = draw(place.current, { doc: signing, dark, language });
       set("shown");
     }).catch(() => set("failed"));
     return () => {
@@ -68,7 +69,7 @@ function Reference({ doc }) {
       shown.current = null;
     };
   }, [doc, language]);
-  useEffect(() => shown.current?.change({ doc, dark, language }), [dark]);
+  useEffect(() => shown.current?.change({ doc: signing, dark, language }), [dark]);
   return <>
     {state === "loading" && <Skeleton lines={8} />}
     {state === "failed" && <Fault error={{ code: 0, message: w.away }} />}
@@ -92,7 +93,7 @@ function Docs() {
   const view = sockets && path[0] === "websocket" ? "websocket" : "rest";
   const files = ["openapi.json", "openapi-3.0.json", ...(sockets ? ["asyncapi.json", "exchange.proto"] : [])];
   return <>
-    <div class="row spread"><div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
+    <div class="row spread"><div><h1>{w.title}</h1><p class="faint">{w.lead}{w.inEnglish && <> {w.inEnglish}</>}</p></div>
       <p class="small row" id="files"><span class="faint">{w.forPrograms}:</span>{files.map((file) => <a key={file} href={base() + "/" + file}>{file}</a>)}
         {other && <a href={other[1]}>{w["other_" + other[0]]}</a>}</p></div>
     {sockets && <Tabs label={w.views} now={view} choose={(id) => go(id === "rest" ? [] : [id])} list={[{ id: "rest", name: w.rest }, { id: "websocket", name: w.websocket }]} />}

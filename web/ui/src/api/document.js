@@ -10,11 +10,21 @@ export function fits(doc, base, values) {
   Object.values(result.components?.parameters ?? {}).forEach(fill);
   for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) {
     operation.parameters?.filter((p) => p.name).forEach(fill);
+    if (operation.security?.length) operation["x-private"] = true;
     delete operation.security;
   }
   delete result.components?.securitySchemes;
   const near = (server) => (base !== "" && server.url.startsWith(base + "/") ? 0 : 1);
   result.servers.sort((a, b) => near(a) - near(b));
+  return result;
+}
+
+// withSigning has private operations begin with a sentence on their signature.
+export function withSigning(doc, sentence) {
+  const result = structuredClone(doc);
+  for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) {
+    if (operation["x-private"]) operation.description = [sentence, operation.description].filter(Boolean).join("\n\n");
+  }
   return result;
 }
 

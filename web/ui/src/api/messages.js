@@ -2,6 +2,7 @@
 export const messages = {
   en: {
     title: "API reference", lead: "Every operation with examples, code in four languages, and requests to try on this server.", forPrograms: "For programs", other_exchange: "Exchange API", other_gateway: "Gateway API",
+    inEnglish: "", privately: "**Private.** The request must be signed with an API key; “Test Request” does not sign it. [How to sign](#description/sign-a-request).",
     views: "Kinds of API", rest: "REST", websocket: "WebSocket", away: "The reference did not load. Reload the page.",
     topics: "Topics", topic: "Topic", pushed: "What is pushed", example: "Example", tryTopic: "Try",
     socketLead: "A WebSocket at {url} pushes changes as they happen. Subscribe to topics, then read the current state over REST. Send a ping every 10 seconds.",
@@ -18,7 +19,8 @@ export const messages = {
     closed_1012: "Messages were lost. Connect again and read the state over REST.", closed: "The connection ended. Check your network and connect again.",
   },
   zh: {
-    title: "API 参考", lead: "所有接口及示例、四种语言的代码，并可在此服务器上试用请求。", forPrograms: "供程序使用", other_exchange: "交易所 API", other_gateway: "网关 API",
+    title: "API 参考", lead: "所有接口及示例、四种语言的代码，并可在此服务器上试用请求。", forPrograms: "供程序使用", other_exchange: "交易所 API", other_gateway: "网关 API", inEnglish: "参考正文为英文。",
+    privately: "**私有接口。**请求须用 API 密钥签名；“测试请求”不会签名。[如何签名](#description/sign-a-request)。",
     views: "API 种类", rest: "REST", websocket: "WebSocket", away: "参考文档未能加载，请重新加载页面。",
     topics: "主题", topic: "主题", pushed: "推送内容", example: "示例", tryTopic: "试用",
     socketLead: "位于 {url} 的 WebSocket 会实时推送变化。请先订阅主题，再通过 REST 读取当前状态，并每 10 秒发送一次 ping。",

@@ -20,5 +20,19 @@ const options = ({ doc, dark, language }) => ({
 // draw shows the reference in an empty element; it returns functions that change and end it.
 export function draw(element, given) {
   const shown = createApiReference(element, options(given));
-  return { change: (next) => shown.updateConfiguration(options(next)), end: () => shown.destroy() };
+  const changes = new MutationObserver(() => demote(element));
+  changes.observe(element, { childList: true, subtree: true });
+  demote(element);
+  return {
+    change: (next) => shown.updateConfiguration(options(next)),
+    end: () => {
+      changes.disconnect();
+      shown.destroy();
+    },
+  };
+}
+
+// demote makes the library's <main> a region: the page has its own.
+function demote(element) {
+  for (const main of element.querySelectorAll("main:not([role])")) main.setAttribute("role", "region");
 }

@@ -23,6 +23,13 @@ export function Time({ ms, only }) {
   </time>;
 }
 
+// Moment is the hour of a moment, with its day unless that is today.
+export function Moment({ ms }) {
+  const { language: lang } = useMessages();
+  const at = new Date(ms), today = at.toDateString() === new Date().toDateString();
+  return <time class="num" dateTime={at.toISOString()} title={utc(at)}>{new Intl.DateTimeFormat(lang === "zh" ? "zh-CN" : "en-GB", today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" }).format(at)}</time>;
+}
+
 // spans are units of time, longest first, in seconds, with their names by language.
 const spans = [[86_400, { en: "d", zh: "天" }], [3_600, { en: "h", zh: "小时" }], [60, { en: "min", zh: "分" }], [1, { en: "s", zh: "秒" }]];
 

@@ -62,7 +62,7 @@ export function Plot({ label, series, format = String, least = 0.01, height = 16
   useEffect(() => {
     let end = () => {}, gone = false;
     import("lightweight-charts").then((library) => {
-      if (gone) return;
+      if (gone || !place.current) return; // the element goes before the effect ends
       const { chart, end: remove } = themed(library, place.current, {
         handleScroll: false, handleScale: false, localization: { priceFormatter: format, timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
       });

@@ -4,12 +4,12 @@ import { ask, base, connected } from "./http.js";
 import { store, usable } from "./store.js";
 
 // usePoll asks at once and again so many milliseconds after each answer, but not while nobody looks at the page. What was answered last stays
-// while later answers fail; `error` says so. Changed keys begin anew; `act` null asks nothing.
+// while later answers fail; `error` says so, and `at` is the moment of the last answer. Changed keys begin again; `act` null asks nothing.
 export function usePoll(act, every, keys) {
-  const [state, set] = useState({ data: null, error: null, loading: true });
+  const [state, set] = useState({ data: null, at: 0, error: null, loading: true });
   const again = useRef(() => {});
   useEffect(() => {
-    set({ data: null, error: null, loading: act !== null });
+    set({ data: null, at: 0, error: null, loading: act !== null });
     if (!act) return undefined;
     const end = new AbortController();
     let timer = null, failed = false;
@@ -19,10 +19,10 @@ export function usePoll(act, every, keys) {
         try {
           const data = await act(end.signal);
           failed = false;
-          if (!end.signal.aborted) set({ data, error: null, loading: false });
+          if (!end.signal.aborted) set({ data, at: Date.now(), error: null, loading: false });
         } catch (error) {
           failed = true;
-          if (!end.signal.aborted) set((before) => ({ data: before.data, error, loading: false }));
+          if (!end.signal.aborted) set((before) => ({ ...before, error, loading: false }));
         }
       }
       clearTimeout(timer);
@@ -44,7 +44,7 @@ export function usePoll(act, every, keys) {
       removeEventListener("online", seen);
     };
   }, keys);
-  return { ...state, again: useCallback(() => again.current(), []) };
+  return { ...state, every, again: useCallback(() => again.current(), []) };
 }
 
 // online is whether the server answers, for components.

@@ -1,10 +1,10 @@
 // Our accounts: whether they work, and what they hold.
 import { useState } from "preact/hooks";
-import { Asked, Short, State, Table } from "../base/components.jsx";
+import { Short, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { Moves } from "./moves.jsx";
-import { Call, Heading, may, Money, Order, Standing } from "./parts.jsx";
+import { Call, Chain, Heading, Live, may, Money, Order, Standing } from "./parts.jsx";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 
 export function Accounts() {
@@ -12,12 +12,12 @@ export function Accounts() {
   const accounts = usePoll((signal) => get("/accounts", {}, signal), 5_000, []);
   const balances = usePoll((signal) => get("/balances", {}, signal), 10_000, []);
   return <><Heading>{w.accounts}</Heading>
-    <section class="card"><h2>{w.accounts}</h2><Asked poll={accounts} empty={w.noAccounts}>{(list) => <AccountTable list={list} again={accounts.again} />}</Asked></section>
-    <section class="card"><h2>{w.balances}</h2><Asked poll={balances} empty={w.noAccounts}>{(list) =>
+    <section class="card"><h2>{w.accounts}</h2><Live poll={accounts} empty={w.noAccounts}>{(list) => <AccountTable list={list} again={accounts.again} />}</Live></section>
+    <section class="card"><h2>{w.balances}</h2><Live poll={balances} empty={w.noAccounts}>{(list) =>
       <Table id="balances" label={w.balances} head={[w.account, w.chain, w.whatFor, ">" + w.holdsNow, ">" + w.pending]} rows={list.map((b) => ({
-        key: b.chain + b.account + b.asset, cells: [<Short text={b.account} />, b.chain, <Call of="kind" word={b.kind} />,
+        key: b.chain + b.account + b.asset, cells: [<Short text={b.account} />, <Chain id={b.chain} />, <Call of="kind" word={b.kind} />,
           b.fault ? <State kind="bad">{b.fault}</State> : <Money network={b.network} asset={b.asset} amount={b.amount} />, <Money network={b.network} asset={b.asset} amount={b.pending} />],
-      }))} />}</Asked></section>
+      }))} />}</Live></section>
     <Moves /></>;
 }
 
@@ -29,10 +29,10 @@ function AccountTable({ list, again }) {
   const orders = may("operator");
   return <>
     <Table id="accounts" label={w.accounts} head={[w.account, w.chain, w.whatFor, w.state, ">" + w.next, w.why, ...(orders ? [w.order] : [])]} rows={list.map((a) => ({
-      key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, a.chain, <Call of="kind" word={a.kind} />, <Standing of="account" state={a.state} />, <span class="num">{a.next}</span>, a.why && <span class="wrap">{a.why}</span>,
+      key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, <Chain id={a.chain} />, <Call of="kind" word={a.kind} />, <Standing of="account" state={a.state} />, <span class="num">{a.next}</span>, a.why && <span class="wrap">{a.why}</span>,
         ...(orders ? [<button type="button" class={a.state === "ok" ? "danger quiet" : "main"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
     }))} />
-    {ordered && <Order key={ordered.address} title={act === "stop" ? w.stopAccount : w.resumeAccount} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, ordered.chain], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
+    {ordered && <Order key={ordered.address} title={act === "stop" ? w.stopAccount : w.resumeAccount} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, <Chain id={ordered.chain} />], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
       lead={act === "stop" ? w.stopLead : w.resumeLead}
       act={({ why }) => post(`/accounts/${ordered.chain}/${ordered.address}/${act}`, { why })} done={() => { set(null); again(); }} cancel={() => set(null)} />}
   </>;

@@ -4,7 +4,8 @@ import { Asked, Button, Copy, Facts, Note, Short, State, tell, Time, trouble } f
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
-import { Call, Heading, may, Money, Order, Reason, Told, Tx } from "./parts.jsx";
+import { Call, Chain, Heading, may, Money, Order, Reason, Told, Tx } from "./parts.jsx";
+import { chainName, networks } from "./money.js";
 import { possible, sign, why } from "./passkey.js";
 import { to } from "./route.js";
 import { useConsoleMessages } from "./labels.js";
@@ -20,11 +21,12 @@ export function Approvals() {
 
 function Waiting({ payment: p, again }) {
   const w = useConsoleMessages();
+  const known = networks.use();
   return <section class="card" data-approval={p.record} aria-label={formatMessage(w.recordName, { name: p.record })}>
     <div class="row spread"><h2><Money network={p.network} asset={p.asset} amount={p.amount} /></h2><State kind="warn">{p.reason === "approval" ? w.wantsApproval : w.isHeld}</State></div>
     <Facts list={[
-      [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.chain, p.chain], [w.to, <Payee address={p.payee} />], [w.label, p.label], [w.ourAccount, <Short text={p.account} />],
-      [w.becauseOf, <>{p.came} <Tx chain={p.inChain} hash={p.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: p.inChain, height: p.inHeight.toLocaleString("en") })}</span></>],
+      [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.chain, <Chain id={p.chain} />], [w.to, <Payee address={p.payee} />], [w.label, p.label], [w.ourAccount, <Short text={p.account} />],
+      [w.becauseOf, <>{p.came} <Tx chain={p.inChain} hash={p.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: chainName(known, p.inChain), height: p.inHeight.toLocaleString("en") })}</span></>],
       [w.user, p.user && <Short text={p.user} />], [w.sender, p.sender && <Short text={p.sender} />], [w.heldBecause, <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
       [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
     ]} />

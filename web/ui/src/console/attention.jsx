@@ -6,7 +6,7 @@ import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { shortened } from "./events.jsx";
 import { adviceOf, capital, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
-import { networks } from "./money.js";
+import { chainName, networkName, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
 import { go, to, usePlace } from "./route.js";
@@ -60,7 +60,7 @@ const symbolOf = (list, c) => list.flatMap((n) => n.tokens).find((t) => t.token 
 function Where({ condition: c }) {
   const w = useConsoleMessages();
   const list = networks.use();
-  return <>{[c.chain, c.network !== c.chain && c.network, symbolOf(list, c), c.direction && codeLabel(w.language, "direction", c.direction)].filter(Boolean).join(" · ")} {c.subject && <Short text={c.subject} />}</>;
+  return <>{[c.chain && chainName(list, c.chain), c.network && networkName(list, c.network) !== chainName(list, c.chain) && networkName(list, c.network), symbolOf(list, c), c.direction && codeLabel(w.language, "direction", c.direction)].filter(Boolean).join(" · ")} {c.subject && <Short text={c.subject} />}</>;
 }
 
 function Condition({ condition: c, order }) {
@@ -70,7 +70,7 @@ function Condition({ condition: c, order }) {
   const detail = w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
   return <Item kind={c.stops ? "bad" : "warn"} name={<span data-condition={c.kind}><Call of="condition" word={c.kind} /></span>} about={<Where condition={c} />} since={c.since && Date.parse(c.since)}
     advice={sentence(adviceOf(w.language, "condition", c.kind), w)} detail={detail}>
-    {act && may("operator") && <button type="button" class="main" onClick={order}>{formatMessage(w[act], { chain: c.chain })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
+    {act && may("operator") && <button type="button" class="main" onClick={order}>{formatMessage(w[act], { chain: chainName(networks.use(), c.chain) })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
     {view && <a class="button" href={to(view, "", query)}>{w["view_" + view]}</a>}
   </Item>;
 }
@@ -84,7 +84,7 @@ function sentence(text, w) {
 
 function ConditionOrder({ condition: c, done, cancel }) {
   const w = useConsoleMessages();
-  const act = orderOf(c), name = formatMessage(w[act], { chain: c.chain });
+  const act = orderOf(c), name = formatMessage(w[act], { chain: chainName(networks.use(), c.chain) });
   const path = { resumeChain: `/chains/${c.chain}/resume`, resumeAccount: `/accounts/${c.chain}/${c.subject}/resume`, openChannel: `/channels/${c.network}/${c.token}/${c.direction}` }[act];
   const body = act === "openChannel" ? { state: "OPEN", clear: true } : {};
   return <Order title={name} lead={w[{ resumeChain: "resumeChainLead", resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name}

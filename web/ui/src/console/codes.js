@@ -392,16 +392,16 @@ export const codes = {
   },
   "reasonAdvice": {
     "approval": {
-      "en": "An approver approves it under Approvals. Reject it to refund the sender.",
-      "zh": "由审批人在“审批”页审批；拒绝则退回付款人。"
+      "en": "An approver approves it, or you reject it to refund the sender.",
+      "zh": "由审批人审批；拒绝则退回付款人。"
     },
     "before_address": {
       "en": "Find the owner and credit the deposit to their address, or refund the sender.",
       "zh": "查明归属后入账到其地址，或退回付款人。"
     },
     "below_minimum": {
-      "en": "Credit it to its owner, or leave it. Nothing is paid until you order it.",
-      "zh": "入账给其所有者，或不处理；没有指令则不会付款。"
+      "en": "Credit it to its owner, or refund the sender on request. A refund may cost more than its value.",
+      "zh": "入账给其所有者，或应付款人要求退款；退款成本可能高于其价值。"
     },
     "dust": {
       "en": "Refund it if the sender asks. The refund may cost more than its value.",

@@ -3,7 +3,7 @@ import { middle, Short, Table, Time } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { codes } from "./codes.js";
 import { capital, codeLabel, eventLabel, useConsoleMessages } from "./labels.js";
-import { networks } from "./money.js";
+import { networkName, networks } from "./money.js";
 import { Call, Money } from "./parts.jsx";
 import { to } from "./route.js";
 
@@ -33,7 +33,7 @@ function Subject({ line: { subject, id, about }, own }) {
   if (subject === "channel") {
     const [network, token, direction] = id.split("/");
     const known = list.find((n) => n.name === network)?.tokens.find((t) => t.token === token);
-    return <>{known?.symbol ?? token} <Call of="direction" word={direction} /> · {network}</>;
+    return <>{known?.symbol ?? token} <Call of="direction" word={direction} /> · {networkName(list, network)}</>;
   }
   return id.length > 20 ? <Short text={id} /> : <span class="num">{id}</span>;
 }

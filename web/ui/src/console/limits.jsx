@@ -1,11 +1,11 @@
 // Limits and rates: what may be paid and how much of that is used, what payouts and their users' fees are reckoned by, and the rules of each token.
 import { grouped } from "../base/amount.js";
-import { Ago, Asked, Blank, Note, State, Table } from "../base/components.jsx";
+import { Ago, Blank, Note, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get } from "./api.js";
 import { networks } from "./money.js";
-import { Heading, Money, Told } from "./parts.jsx";
+import { Heading, Live, Money, Network, Told } from "./parts.jsx";
 import { LimitTable } from "./overview.jsx";
 import { useConsoleMessages } from "./labels.js";
 
@@ -13,7 +13,7 @@ export function Limits() {
   const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/limits", {}, signal), 5_000, []);
   const [before, after] = w.toldAgo.split("{ago}");
-  return <><Heading>{w.limitsTitle}</Heading><Asked poll={poll}>{(l) => <>
+  return <><Heading>{w.limitsTitle}</Heading><Live poll={poll}>{(l) => <>
     <section class="card" id="limits"><h2>{w.signerLimits}</h2>
       {l.at && <p class="small faint">{before}<Ago ms={Date.parse(l.at)} />{after}</p>}
       {l.fault && <Note kind="bad">{l.fault}</Note>}
@@ -22,12 +22,12 @@ export function Limits() {
       {(l.limits ?? []).length === 0 ? <Blank><Told>{w.unlimited}</Told></Blank> : <LimitTable list={l.limits} />}</section>
     <Prices list={l.prices ?? []} />
     <Fees quotes={l.quotes ?? []} />
-    <Rules /></>}</Asked></>;
+    <Rules /></>}</Live></>;
 }
 
 const useTokens = () => networks.use().flatMap((n) => n.tokens.map((t) => ({ ...t, network: n.name })));
 
-const Name = ({ token: t }) => <><strong>{t.symbol}</strong> <span class="faint">{t.network}</span></>;
+const Name = ({ token: t }) => <><strong>{t.symbol}</strong> <span class="faint"><Network name={t.network} /></span></>;
 
 const Own = ({ token: t, amount }) => <Money network={t.network} asset={t.token} amount={amount} />;
 

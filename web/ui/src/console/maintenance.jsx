@@ -4,8 +4,8 @@ import { Asked, Facts, Note, Short, State, Table, Time, trouble } from "../base/
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
-import { networkOf, networks } from "./money.js";
-import { Call, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
+import { chainName, networkOf, networks } from "./money.js";
+import { Call, Chain, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
 import { to } from "./route.js";
 import { useConsoleMessages } from "./labels.js";
 
@@ -33,7 +33,7 @@ async function readAll(chain, order, progress, end) {
 
 function Rescan() {
   const w = useConsoleMessages();
-  const chains = [...new Set(networks.use().flatMap((n) => [n.source, n.exchange]))];
+  const known = networks.use(), chains = [...new Set(known.flatMap((n) => [n.source, n.exchange]))];
   const [values, set] = useState({ chain: chains[0] ?? "", from: "", to: "" }), [fault, setFault] = useState(""), [found, tellFound] = useState(null), [busy, setBusy] = useState(false), [booking, book] = useState(null); // booking is the range
   const running = useRef(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -63,14 +63,14 @@ function Rescan() {
   };
   return <section class="card" id="rescan"><h2>{w.rescan}</h2><p class="small">{w.rescanLead}</p>
     <form class="search" onSubmit={look} aria-label={w.rescan}>
-      <div><label for="rescan-chain">{w.chain}</label><select id="rescan-chain" value={values.chain} onChange={entered("chain")}>{chains.map((c) => <option key={c} value={c}>{c}</option>)}</select></div>
+      <div><label for="rescan-chain">{w.chain}</label><select id="rescan-chain" value={values.chain} onChange={entered("chain")}>{chains.map((c) => <option key={c} value={c}>{chainName(known, c)}</option>)}</select></div>
       <div><label for="rescan-from">{w.fromBlock}</label><input id="rescan-from" inputMode="numeric" autocomplete="off" value={values.from} onInput={entered("from")} /></div>
       <div><label for="rescan-to">{w.toBlock}</label><input id="rescan-to" inputMode="numeric" autocomplete="off" placeholder={w.toNewest} value={values.to} onInput={entered("to")} /></div>
       <p class="row"><button class="main" id="rescan-look" aria-disabled={busy}>{busy ? w.reading : w.look}</button>
         {busy && <button type="button" onClick={() => running.current.abort()}>{w.stopLooking}</button>}</p></form>
     {fault && <Note kind="bad" live><Told>{fault}</Told></Note>}
     {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to })}/>}
-    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} facts={[[w.chain, values.chain], [w.blocks, `${booking.from.toLocaleString("en")} – ${booking.to.toLocaleString("en")}`]]} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
+    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} facts={[[w.chain, <Chain id={values.chain} />], [w.blocks, `${booking.from.toLocaleString("en")} – ${booking.to.toLocaleString("en")}`]]} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
   </section>;
 }
 
@@ -82,7 +82,7 @@ function Found({ found, busy, book }) {
   const bookable = found.list.some((d) => d.mends && !d.booked);
   const n = (height) => height.toLocaleString("en");
   return <div id="found" role="status">
-    <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: found.chain, from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
+    <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: chainName(known, found.chain), from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
     {found.forgotten > 0 && <p class="small faint">{formatMessage(w.forgotten, { n: n(found.forgotten) })}</p>}
     {found.list.length === 0 ? !busy && <Note kind="good">{w.missNothing}</Note>
       : <Table label={w.differences} head={[">" + w.height, w.what, w.transaction, w.from, w.to, ">" + w.amount, w.record, w.bookedState]} rows={found.list.map((d, i) => ({

@@ -13,7 +13,7 @@ export const messages = {
     why: "Reason", sayWhy: "Enter a reason. The audit log shows it with your name.", done: "Done: {what}.", of: "{n} of {m}", block: "on {chain}, block {height}",
     unknownUnits: "units of {asset}", unknownToken: "an unknown token", coins: "coins",
 
-    glance: "At a glance", money: "Payments", flowing: "Flowing", idle: "Ready", blocked: "Blocked", degraded: "Partly blocked", blockedTokens: "Blocked tokens", othersFlow: "Payments of {n} of {m} tokens are blocked. All others are possible.", unknown: "Unknown", silentDaemon: "The daemon does not answer.", nothing: "None", aMinute: "Payments a minute", oldest: "Oldest pending",
+    glance: "At a glance", money: "Payments", flowing: "Flowing", idle: "Ready", blocked: "Blocked", degraded: "Partly blocked", blockedTokens: "Blocked tokens", othersFlow: "Payments of {n} of {m} tokens are blocked. All others are possible.", unknown: "Unknown", unknownSince: "Unknown since {at}", silentDaemon: "The daemon does not answer.", nothing: "None", aMinute: "Payments a minute", oldest: "Oldest pending",
     shortest: "Shortest runway", overAYear: "Over a year", allWell: "Payments are not blocked.", what: "What", where: "Where", since: "Since",
     chains: "Chains", chain: "Chain", state: "State", read: "Followed to", final: "Final", newestOfNodes: "Latest block", behind: "Behind", age: "Age", nodes: "Nodes", resumeChain: "Resume {chain}", resume: "Resume",
     resumeChainLead: "The daemon follows the chain again if its nodes agree with our final blocks.", channels: "Channels", channel: "Channel", holds: "Holds", pending: "Pending", waiting: "Waiting", lastDay: "Last day", perMinute: "A minute", runway: "Runway",
@@ -107,7 +107,7 @@ export const messages = {
     why: "原因", sayWhy: "请填写原因：它会与您的名称一起写入审计日志。", done: "已完成：{what}。", of: "{n} / {m}", block: "链 {chain}，区块 {height}",
     unknownUnits: "单位（{asset}）", unknownToken: "未知代币", coins: "原生币",
 
-    glance: "一览", money: "付款", flowing: "流动正常", idle: "就绪", blocked: "付款受阻", degraded: "部分受阻", blockedTokens: "受阻代币", othersFlow: "{m} 个代币中有 {n} 个付款受阻，其余均可付款。", unknown: "未知", silentDaemon: "守护进程无响应。", nothing: "无", aMinute: "每分钟付款", oldest: "最久等待",
+    glance: "一览", money: "付款", flowing: "流动正常", idle: "就绪", blocked: "付款受阻", degraded: "部分受阻", blockedTokens: "受阻代币", othersFlow: "{m} 个代币中有 {n} 个付款受阻，其余均可付款。", unknown: "未知", unknownSince: "{at} 起未知", silentDaemon: "守护进程无响应。", nothing: "无", aMinute: "每分钟付款", oldest: "最久等待",
     shortest: "最短可维持时间", overAYear: "一年以上", allWell: "付款未受阻。", what: "内容", where: "位置", since: "持续",
     chains: "链", chain: "链", state: "状态", read: "已读取", final: "已终定", newestOfNodes: "节点最新", behind: "落后", age: "时长", nodes: "节点", resumeChain: "恢复 {chain}", resume: "恢复",
     resumeChainLead: "若节点与我们的终定区块一致，则重新跟随该链。", channels: "通道", channel: "通道", holds: "持有", pending: "待付", waiting: "等待", lastDay: "最近一天", perMinute: "每分钟", runway: "可维持",

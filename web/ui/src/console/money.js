@@ -8,7 +8,7 @@ export const networks = store([]);
 export function grouped(tokens) {
   const list = [];
   for (const t of tokens) {
-    if (list.at(-1)?.name !== t.network) list.push({ name: t.network, source: t.source, exchange: t.exchange, sourceExplorer: t.sourceExplorer, exchangeExplorer: t.exchangeExplorer, coinDecimals: t.coinDecimals, tokens: [] });
+    if (list.at(-1)?.name !== t.network) list.push({ name: t.network, source: t.source, exchange: t.exchange, sourceName: t.sourceName, exchangeName: t.exchangeName, sourceExplorer: t.sourceExplorer, exchangeExplorer: t.exchangeExplorer, coinDecimals: t.coinDecimals, tokens: [] });
     list.at(-1).tokens.push(t);
   }
   return list;
@@ -28,6 +28,19 @@ export function assetOf(list, network, asset) {
 export function networkOf(list, chain, asset) {
   const ofChain = list.filter((n) => n.source === chain || n.exchange === chain);
   return (ofChain.find((n) => n.tokens.some((t) => t.asset === asset || t.token === asset)) ?? ofChain[0])?.name ?? "";
+}
+
+// chainName is a chain's name for people; its id where no network has it.
+export function chainName(list, id) {
+  const n = list.find((one) => one.source === id || one.exchange === id);
+  return (n && (n.source === id ? n.sourceName : n.exchangeName)) || id;
+}
+
+// networkName is a network's name for people: that of its source chain. Networks of one chain have their own names as well.
+export function networkName(list, name) {
+  const n = list.find((one) => one.name === name);
+  if (!n) return name;
+  return n.sourceName + (list.some((one) => one !== n && one.sourceName === n.sourceName) ? ` (${name})` : "");
 }
 
 // chainsOf are the chains that a record came in on and is paid on.

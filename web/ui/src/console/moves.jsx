@@ -4,7 +4,7 @@ import { Asked, Pager, Short, Table, Tabs } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { networkOf, networks } from "./money.js";
-import { Money, Reason, Standing, Tx } from "./parts.jsx";
+import { Chain, Money, Reason, Standing, Tx } from "./parts.jsx";
 import { useConsoleMessages } from "./labels.js";
 
 export function Moves() {
@@ -18,7 +18,7 @@ export function Moves() {
     <Tabs label={w.between} list={kinds} now={purpose} choose={(id) => { choose(id); turn([""]); }} />
     <Asked poll={poll} empty={w.noMoves} none={(page) => page.moves.length === 0}>{(page) => <>
       <Table label={w.movesLabel} head={[w.payment, w.chain, w.from, w.to, ">" + w.amount, w.state, w.transaction]} rows={page.moves.map((m) => ({
-        key: m.id, cells: [<span class="num">{m.id}</span>, m.chain, <Short text={m.account} />, <Short text={m.payee} />, <Money network={networkOf(known, m.chain, m.asset)} asset={m.asset} amount={m.amount} />,
+        key: m.id, cells: [<span class="num">{m.id}</span>, <Chain id={m.chain} />, <Short text={m.account} />, <Short text={m.payee} />, <Money network={networkOf(known, m.chain, m.asset)} asset={m.asset} amount={m.amount} />,
           <><Standing of="payment" state={m.state} /> <Reason word={m.reason} /></>, <Tx chain={m.chain} hash={m.tx || m.mined?.tx} />],
       }))} />
       <Pager newer={pages.length > 1 ? () => turn(pages.slice(0, -1)) : null} older={page.next ? () => turn([...pages, page.next]) : null} />

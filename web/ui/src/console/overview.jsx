@@ -7,8 +7,8 @@ import { Plot } from "../base/plot.jsx";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
-import { assetOf, networks } from "./money.js";
-import { Call, Heading, may, Money, Order, Standing } from "./parts.jsx";
+import { assetOf, chainName, networkName, networks } from "./money.js";
+import { Call, Chain, Heading, Health, Live, may, Money, Network, Order, Standing, Unknown, useOutdated } from "./parts.jsx";
 import { go, to, usePlace } from "./route.js";
 
 const often = 5_000;
@@ -16,15 +16,15 @@ const often = 5_000;
 export function Overview({ attention }) {
   const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/overview", {}, signal), often, []);
-  return <><Heading>{w.view_overview}</Heading><Asked poll={poll} lines={8}>{(o) => <>
-    <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} attention={attention.data} />
+  return <><Heading>{w.view_overview}</Heading><Live poll={poll} lines={8}>{(o, since) => <>
+    <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} since={since} attention={attention} />
     {o.state === "degraded" && <BlockedTokens o={o} />}
     {o.conditions.length > 0 && <Conditions list={o.conditions} />}
     <Charts />
     <Channels list={o.channels} conditions={o.conditions} />
     <Chains list={o.chains ?? []} again={poll.again} />
     {o.limits.length > 0 && <section class="card"><h2>{w.signerLimits}</h2><LimitTable list={o.limits} /></section>}
-  </>}</Asked></>;
+  </>}</Live></>;
 }
 
 // Conditions names what stands against normal; Needs attention has what to do.
@@ -78,7 +78,7 @@ function drawn(s, chosen, list, w) {
     { name: w.deposits, kind: "bars", colour: "accent", points: pointsOf(s, values("deposit")) }, { name: w.withdrawals, kind: "bars", colour: "warn", points: pointsOf(s, values("withdrawal").map((v) => -v)) },
   ];
   const several = new Set(s.flows.map((f) => f.network)).size > 1;
-  const pairs = [...new Map(s.flows.map((f) => [flowName(f), { id: flowName(f), name: f.symbol + (several ? " · " + f.network : "") }])).values()];
+  const pairs = [...new Map(s.flows.map((f) => [flowName(f), { id: flowName(f), name: f.symbol + (several ? " · " + networkName(list, f.network) : "") }])).values()];
   const now = pairs.some((p) => p.id === chosen) ? chosen : pairs[0]?.id;
   const of = s.flows.filter((f) => flowName(f) === now);
   const amounts = (direction) => {
@@ -95,23 +95,33 @@ export const runwayOf = (hours, w) => (hours === undefined || hours === null || 
 // payments are the states of payments, as the headline of the server has them: how each is shown, and its words.
 const payments = { flowing: ["good", "flowing"], idle: ["good", "idle"], degraded: ["warn", "degraded"], blocked: ["bad", "blocked"], unknown: ["bad", "unknown"] };
 
-function Figures({ o, silent, attention }) {
+// Tile is one figure, or unknown since its answer is too old.
+const Tile = ({ since, ...figure }) => (since ? <Stat name={figure.name} value={<span class="faint">–</span>} detail={<Unknown since={since} />} /> : <Stat {...figure} />);
+
+function Figures({ o, silent, since, attention }) {
   const w = useConsoleMessages();
-  const [kind, word] = payments[silent ? "unknown" : o.state];
+  const [kind, word] = payments[silent || since ? "unknown" : o.state];
   const channels = o.channels ?? [];
   const rate = channels.reduce((sum, c) => sum + c.perMinute, 0);
-  const oldest = channels.map((c) => c.oldest).filter(Boolean).sort()[0];
-  const shortest = channels.map((c) => c.runwayHours).filter((h) => h !== undefined).sort((a, b) => a - b)[0];
+  const oldest = channels.filter((c) => c.oldest).sort((x, y) => Date.parse(x.oldest) - Date.parse(y.oldest))[0];
+  const shortest = channels.map((c) => c.runwayHours).filter((h) => h !== undefined).sort((x, y) => x - y)[0];
   const waiting = channels.reduce((sum, c) => sum + c.waiting, 0);
-  const needs = attention ? attention.total + attention.conditions.length : 0;
+  const a = attention.data, needs = a ? a.total + a.conditions.length : 0, unasked = useOutdated(attention);
   return <section class="card stats" aria-label={w.glance}>
-    <Stat name={w.money} kind={kind} value={<span id="headline" title={silent ? w.silentDaemon : o.headline}>{w[word]}</span>} detail={formatMessage(w.waitingNow, { n: waiting })} />
-    <Stat name={w.view_attention} kind={needs ? "warn" : silent ? "" : "good"} value={<a href={to("attention")} id="needs-you">{attention && !silent ? (needs ? grouped(String(needs)) : w.nothing) : "–"}</a>}
-      detail={attention && needs > 0 && formatMessage(w.needsOf, { records: attention.total, conditions: attention.conditions.length })} />
-    <Stat name={w.aMinute} value={rate.toFixed(1)} detail={w.lastTenMinutes} />
-    <Stat name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest) > late ? "warn" : ""} value={oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.nothing}</span>} />
-    <Stat name={w.shortest} kind={runwayKind(shortest)} value={<span title={w.runwayHint}>{runwayOf(shortest, w)}</span>} />
+    <Stat name={w.money} kind={kind} value={<span id="headline" title={silent ? w.silentDaemon : o.headline}>{w[word]}</span>} detail={since ? <Unknown since={since} /> : formatMessage(w.waitingNow, { n: waiting })} />
+    <Tile since={unasked} name={w.view_attention} kind={needs ? "warn" : silent ? "" : "good"} value={<a href={to("attention")} id="needs-you">{a && !silent ? (needs ? grouped(String(needs)) : w.nothing) : "–"}</a>}
+      detail={needs > 0 && formatMessage(w.needsOf, { records: a.total, conditions: a.conditions.length })} />
+    <Tile since={since} name={w.aMinute} value={rate.toFixed(1)} detail={w.lastTenMinutes} />
+    <Tile since={since} name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest.oldest) > late ? "warn" : ""} value={oldest ? <Oldest channel={oldest} /> : <span class="faint">{w.nothing}</span>}
+      detail={oldest?.oldestRecord && formatMessage(w.recordName, { name: oldest.oldestRecord })} />
+    <Tile since={since} name={w.shortest} kind={runwayKind(shortest)} value={<span title={w.runwayHint}>{runwayOf(shortest, w)}</span>} />
   </section>;
+}
+
+// Oldest is the age of a channel's oldest pending payment, with a link to its record.
+function Oldest({ channel: { oldest, oldestRecord: id } }) {
+  const age = <Ago ms={Date.parse(oldest)} />;
+  return id ? <a href={to("records", id)} data-oldest={id}>{age}</a> : age;
 }
 
 // late is the age of a pending payment, in milliseconds, from which it is shown as late; the daemon's own condition comes later.
@@ -125,7 +135,7 @@ function BlockedTokens({ o }) {
   const w = useConsoleMessages();
   return <section class="card" id="blocked"><h2>{w.blockedTokens}</h2><p>{formatMessage(w.othersFlow, { n: o.blocked.length, m: new Set((o.channels ?? []).map((c) => c.network + " " + c.token)).size })}</p>
     <Table label={w.blockedTokens} head={[w.network, w.token, w.channel, w.why]} rows={o.blocked.map((b) => ({
-      key: b.network + b.token, cells: [b.network, <strong>{b.symbol}</strong>, <>{b.directions.map((d) => <span key={d}><Call of="direction" word={d} /> </span>)}</>, <>{b.reasons.map((k) => <span key={k}><Call of="condition" word={k} /> </span>)}</>],
+      key: b.network + b.token, cells: [<Network name={b.network} />, <strong>{b.symbol}</strong>, <>{b.directions.map((d) => <span key={d}><Call of="direction" word={d} /> </span>)}</>, <>{b.reasons.map((k) => <span key={k}><Call of="condition" word={k} /> </span>)}</>],
     }))} />
   </section>;
 }
@@ -133,14 +143,15 @@ function BlockedTokens({ o }) {
 function Chains({ list, again }) {
   const w = useConsoleMessages();
   const [resumed, set] = useState(""); // a chain
+  const known = networks.use();
   const behind = (c) => (c.head > c.read ? c.head - c.read : 0);
   return <section class="card" id="chains"><h2>{w.chains}</h2>
     <Table label={w.chains} head={[w.chain, w.state, ">" + w.read, ">" + w.final, ">" + w.newestOfNodes, ">" + w.behind, ">" + w.age, w.nodes]} rows={list.map((c) => ({
-      key: c.chain, cells: [<strong>{c.chain}</strong>, <Standing of="chain" state={c.state} />, <Height n={c.read} />, <Height n={c.final} />, c.fault ? <State kind="bad">{c.fault}</State> : <Height n={c.head} />,
-        <Height n={behind(c)} />, c.headTime ? <Ago ms={Date.parse(c.headTime)} /> : "–", <a href={to("nodes")}><State kind={c.nodesUp === c.nodes ? "good" : "warn"}>{formatMessage(w.of, { n: c.nodesUp, m: c.nodes })}</State></a>],
+      key: c.chain, cells: [<strong><Chain id={c.chain} /></strong>, <Standing of="chain" state={c.state} since={c.since && Date.parse(c.since)} />, <Height n={c.read} />, <Height n={c.final} />, c.fault ? <State kind="bad">{c.fault}</State> : <Height n={c.head} />,
+        <Height n={behind(c)} />, c.headTime ? <Ago ms={Date.parse(c.headTime)} /> : "–", <a href={to("nodes")}><Health kind={c.nodesUp === c.nodes ? "good" : "warn"}>{formatMessage(w.of, { n: c.nodesUp, m: c.nodes })}</Health></a>],
     }))} />
-    {may("operator") && list.filter((c) => c.state === "halted").map((c) => <p key={c.chain} class="after"><button type="button" onClick={() => set(c.chain)}>{formatMessage(w.resumeChain, { chain: c.chain })}</button></p>)}
-    {resumed && <Order title={formatMessage(w.resumeChain, { chain: resumed })} action={w.resume} lead={w.resumeChainLead} act={({ why }) => post(`/chains/${resumed}/resume`, { why })} done={() => { set(""); again(); }} cancel={() => set("")} />}
+    {may("operator") && list.filter((c) => c.state === "halted").map((c) => <p key={c.chain} class="after"><button type="button" onClick={() => set(c.chain)}>{formatMessage(w.resumeChain, { chain: chainName(known, c.chain) })}</button></p>)}
+    {resumed && <Order title={formatMessage(w.resumeChain, { chain: chainName(known, resumed) })} action={w.resume} lead={w.resumeChainLead} act={({ why }) => post(`/chains/${resumed}/resume`, { why })} done={() => { set(""); again(); }} cancel={() => set("")} />}
   </section>;
 }
 
@@ -151,11 +162,12 @@ const notTold = (why, conditions) => conditions.reduce((left, c) => left.replace
 
 function Channels({ list, conditions }) {
   const w = useConsoleMessages();
+  const several = networks.use().length > 1;
   return <section class="card" id="flows"><h2>{w.balancesAndRunway}</h2>
     <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.runway, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute]} rows={(list ?? []).map((c) => ({
-      key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span></>,
+      key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span>{several && <div class="small faint"><Network name={c.network} /></div>}</>,
         <><Standing of="channel" state={c.state} />{notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
-        <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Ago ms={Date.parse(c.oldest)} /></span></>}</>,
+        <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Oldest channel={c} /></span></>}</>,
         <><Money network={c.network} asset={c.asset} amount={c.dayOut} /> <span class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</span></>,
         <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: c.possiblePerMinute }).trim()}</span>}</span>],
     }))} />
@@ -170,11 +182,15 @@ function Runway({ hours }) {
   return <span class="runway" title={w.runwayHint}><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={full} height="4" /></svg><span class="num">{runwayOf(hours, w)}</span></span>;
 }
 
+// ofLimit is what a limit applies to.
+const ofLimit = (known, { network, chain, token }) => [network && networkName(known, network), chain && chainName(known, chain), token && (known.flatMap((n) => n.tokens).find((t) => t.token === token)?.symbol ?? token)].filter(Boolean).join(" · ");
+
 // LimitTable shows the use of the signer's limits.
 export function LimitTable({ list }) {
   const w = useConsoleMessages();
+  const known = networks.use();
   return <Table label={w.limits} head={[w.limit, w.ofWhat, w.used]} rows={list.map((l, i) => ({
-    key: i, cells: [<strong><Call of="window" word={l.window} /></strong>, <>{[l.network, l.chain, l.token].filter(Boolean).join(" ")}{l.user && <> <Short text={l.user} /></>}</>,
+    key: i, cells: [<strong><Call of="window" word={l.window} /></strong>, <>{ofLimit(known, l)}{l.user && <> <Short text={l.user} /></>}</>,
       <Meter ratio={l.ratio}>{formatMessage(w.of, { n: l.used, m: l.limit })}</Meter>],
   }))} />;
 }

@@ -1,11 +1,13 @@
 // What several views of the console are made of.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Confirm, Short, State, tell } from "../base/components.jsx";
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { Asked, Confirm, Moment, Short, State, tell } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
+import { ChainIcon } from "../base/icons.jsx";
 import { Refused } from "../base/http.js";
 import { formatMessage } from "../base/messages.js";
 import { me } from "./api.js";
-import { assetOf, linkTo, networks } from "./money.js";
+import { assetOf, chainName, linkTo, networkName, networks } from "./money.js";
 import { capital, codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
 
 // Heading is a view's name. It gets the focus when the view opens, so that who hears the page hears where he is.
@@ -21,9 +23,62 @@ export const Told = ({ children }) => children.split("`").map((part, i) => (i % 
 // Call is a word of the program in the reader's language. It stands alone, so it begins with a capital letter.
 export const Call = ({ of, word }) => capital(codeLabel(useConsoleMessages().language, of, word));
 
+// Chain is a chain by its name; `bare` shows only its icon.
+export function Chain({ id, bare }) {
+  const name = chainName(networks.use(), id);
+  return <span class="chain-name" title={name}><ChainIcon name={name} size={16} />{bare ? <span class="unseen">{name}</span> : name}</span>;
+}
+
+// Network is a network by its name.
+export function Network({ name }) {
+  const shownAs = networkName(networks.use(), name);
+  return <span class="chain-name"><ChainIcon name={shownAs} size={16} />{shownAs}</span>;
+}
+
+// grace is the time, in milliseconds, that an answer may take beyond two rounds of its poll: the server waits so long for nodes.
+const grace = 5_000;
+
+// useOutdated is the moment of the last answer of a poll, in milliseconds, once it is too old to be the present state; else 0.
+export function useOutdated({ at, every }) {
+  const [old, set] = useState(0);
+  useEffect(() => {
+    if (!at) return undefined;
+    const timer = setTimeout(() => set(at), Math.max(0, at + 2 * every + grace - Date.now()));
+    return () => clearTimeout(timer);
+  }, [at, every]);
+  return old === at ? old : 0;
+}
+
+const Outdated = createContext(0);
+
+// Live shows what a poll has answered as the present state, and as unknown once the answer is too old for that.
+export function Live({ poll, children, ...rest }) {
+  const since = useOutdated(poll);
+  return <Outdated.Provider value={since}><Asked poll={poll} {...rest}>{(data) => <div class={since ? "live outdated" : "live"}>{children(data, since)}</div>}</Asked></Outdated.Provider>;
+}
+
+// Unknown is a state that was known until a moment; without one it was never known.
+export function Unknown({ since }) {
+  const w = useConsoleMessages();
+  const [before, after] = w.unknownSince.split("{at}");
+  return <State kind="wait"><span data-state="unknown">{since ? <>{before}<Moment ms={since} />{after}</> : w.unknown}</span></State>;
+}
+
+// Health is a state of now.
+export function Health({ kind, children }) {
+  const since = useContext(Outdated);
+  return since ? <Unknown since={since} /> : <State kind={kind}>{children}</State>;
+}
+
+// present are the lists of states that change without an order, so that an old answer does not tell them.
+const present = ["chain", "channel", "account"];
+
 // Standing is a state as a word of its list. Operators' own funds are received, and not paid.
-export function Standing({ of, state, direction }) {
-  const [kind, word] = stateLabel(of, direction === "funding" && state === "done" ? "received" : state, useConsoleMessages().language);
+export function Standing({ of, state, direction, since }) {
+  const outdated = useContext(Outdated);
+  const w = useConsoleMessages();
+  if (present.includes(of) && (outdated || state === "unknown")) return <Unknown since={outdated || since} />;
+  const [kind, word] = stateLabel(of, direction === "funding" && state === "done" ? "received" : state, w.language);
   return <State kind={kind}><span data-state={state}>{word}</span></State>;
 }
 

@@ -7,8 +7,8 @@ import { messages as bridge } from "../bridge/messages.js";
 import { get } from "./api.js";
 import { Events } from "./events.jsx";
 import { adviceOf, isDanger, orderLabel, useConsoleMessages, way } from "./labels.js";
-import { chainsOf, networkOf, networks } from "./money.js";
-import { Call, Heading, may, Money, Reason, Standing, Told, Tx } from "./parts.jsx";
+import { chainName, chainsOf, networkOf, networks } from "./money.js";
+import { Call, Chain, Heading, may, Money, Network, Reason, Standing, Tx } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
 import { to as linkTo, usePlace } from "./route.js";
 
@@ -38,12 +38,13 @@ function Story({ story, again }) {
   const w = useConsoleMessages();
   const { record: r } = story;
   const payments = story.payments ?? [];
-  const { to } = chainsOf(networks.use(), r), from = story.in.chain;
+  const known = networks.use();
+  const { to } = chainsOf(known, r), from = story.in.chain;
   return <>
     <div class="record">
       <section class="card" id="record">
         <div class="row spread"><strong class="large"><Money network={r.network} asset={r.asset} amount={r.amount} /></strong><Standing of="record" state={r.status} direction={r.direction} /></div>
-        <p class="small faint"><Call of="direction" word={r.direction} /> · {r.network} · <Time ms={Date.parse(r.seen)} /></p>
+        <p class="small faint"><Call of="direction" word={r.direction} /> · <Network name={r.network} /> · <Time ms={Date.parse(r.seen)} /></p>
         {story.note && unclear(r) && <Note>{story.note}</Note>}
         {r.incident && <Note kind="warn">{r.incident}</Note>}
         <Timeline label={w.progress} list={way(story.payments ? story : { ...story, payments }, to, w).map((step) => ({
@@ -51,12 +52,12 @@ function Story({ story, again }) {
         }))} />
       </section>
       <div class="stack">
-        <Actions record={r} orders={story.orders ?? []} payments={payments} proposed={story.proposed} advice={story.advice} again={again} />
+        <Actions record={r} orders={story.orders ?? []} payments={payments} proposed={story.proposed} commands={story.commands ?? []} again={again} />
         <section class="card"><h2>{w.details}</h2><Facts list={[
           [w.reason, r.reason && <Reason word={r.reason} />],
           [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
           [w.paidTo, r.payee && <><code>{r.payee}</code><Copy text={r.payee} /></>], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
-          [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: from, height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
+          [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: chainName(known, from), height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
           [w.walletsShow, r.publicState && shownAs(r, w.language)], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
         ]} />{story.note && !unclear(r) && <details class="small"><summary>{w.technical}</summary><Facts list={[[w.comment, <code>{story.note}</code>]]} /></details>}</section>
       </div>
@@ -83,7 +84,7 @@ function aboutOf(what, r, payments) {
 
 // Step is what a step of the way is known by: its transaction, its depth, a remark.
 function Step({ step: { tx, depth, text } }) {
-  return <>{tx?.hash && <div class="row"><span class="faint">{tx.chain}</span><Tx chain={tx.chain} hash={tx.hash} />{tx.depth && <Depth at={tx.depth} />}</div>}
+  return <>{tx?.hash && <div class="row"><span class="faint"><Chain id={tx.chain} /></span><Tx chain={tx.chain} hash={tx.hash} />{tx.depth && <Depth at={tx.depth} />}</div>}
     {depth && <div id="depth"><Depth at={depth} /></div>}{text && <div>{text}</div>}</>;
 }
 
@@ -97,10 +98,10 @@ function Depth({ at }) {
 
 function Payment({ payment: p }) {
   const w = useConsoleMessages();
-  const network = networkOf(networks.use(), p.chain, p.asset);
+  const known = networks.use(), network = networkOf(known, p.chain, p.asset);
   const attempts = p.attempts ?? [];
   return <article class="payment" data-payment={p.id} aria-label={formatMessage(w.paymentName, { id: p.id })}>
-    <div class="row spread"><h3><Call of="purpose" word={p.purpose} /> <span class="faint small">{formatMessage(w.paymentOn, { id: p.id, chain: p.chain })}</span></h3><span><Standing of="payment" state={p.state} /> <Reason word={p.reason} /></span></div>
+    <div class="row spread"><h3><Call of="purpose" word={p.purpose} /> <span class="faint small">{formatMessage(w.paymentOn, { id: p.id, chain: chainName(known, p.chain) })}</span></h3><span><Standing of="payment" state={p.state} /> <Reason word={p.reason} /></span></div>
     <Facts list={[[w.amount, p.purpose !== "receive" && <Money network={network} asset={p.asset} amount={p.amount} />], [w.ourAccount, <Short text={p.account} />], [w.to, p.payee && <Short text={p.payee} />],
       [w.label, p.label], [w.transaction, (p.tx || p.mined) && <><Tx chain={p.chain} hash={p.tx || p.mined.tx} /> {p.mined && <span class="faint small">{formatMessage(w.blockOf, { height: p.mined.height.toLocaleString("en") })}<Depth at={p.mined} /></span>}</>]]} />
     {attempts.length > 0 && <Table label={formatMessage(w.attempts, { id: p.id })} head={[w.signed, ">" + w.number, ">" + w.attempt, w.kind, w.hash]} rows={attempts.map((a) => ({
@@ -110,7 +111,7 @@ function Payment({ payment: p }) {
 }
 
 // Actions are the buttons of the orders that the record's state permits, for operators, with what fits.
-function Actions({ record, orders, payments, proposed, advice, again }) {
+function Actions({ record, orders, payments, proposed, commands, again }) {
   const w = useConsoleMessages();
   const [open, set] = useState("");
   if (orders.length === 0) return null;
@@ -120,7 +121,7 @@ function Actions({ record, orders, payments, proposed, advice, again }) {
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {sentence && <p>{sentence}</p>}
     {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger quiet" : order === proposed ? "main" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}
-    {advice && <details class="small"><summary>{w.byCommandTitle}</summary><p class="faint" lang="en"><Told>{advice}</Told></p></details>}
+    {commands.length > 0 && <details class="small"><summary>{w.byCommandTitle}</summary>{commands.map((command) => <p key={command}><code>{command}</code> <Copy text={command} /></p>)}</details>}
     <p class="small faint">{w.noHand}</p>
     {open && <RecordOrder key={open} id={record.id} order={open} done={() => { set(""); again(); }} cancel={() => set("")} />}
   </section>;

@@ -5,7 +5,7 @@ import { Icon } from "../base/icons.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
-import { Call, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
+import { Call, Chain, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
 import { go, to, usePlace } from "./route.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 
@@ -67,12 +67,15 @@ function Turn({ query, page }) {
   return <Pager newer={page.previous ? () => go("records", "", { ...rest, after: page.previous }) : null} older={page.next ? () => go("records", "", { ...rest, before: page.next }) : null} />;
 }
 
+// On is a transaction with its chain.
+const On = ({ chain, hash }) => hash && <span class="row tight"><Chain id={chain} bare /><Tx chain={chain} hash={hash} /></span>;
+
 export function RecordTable({ list, id }) {
   const w = useConsoleMessages();
   const known = networks.use();
   return <Table id={id} label={w.records} head={[w.record, w.seen, w.direction, ">" + w.amount, w.state, w.user, w.in, w.out]} rows={list.map((r) => {
     const { from, to: paid } = chainsOf(known, r);
     return { key: r.id, cells: [<a class="id num" href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, <Call of="direction" word={r.direction} />, <Money network={r.network} asset={r.asset} amount={r.amount} />,
-      <><Standing of="record" state={r.status} direction={r.direction} /> {r.status !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
+      <><Standing of="record" state={r.status} direction={r.direction} /> {r.status !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <On chain={from} hash={r.inTx} />, <On chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
   })} />;
 }

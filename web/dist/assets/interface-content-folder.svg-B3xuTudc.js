@@ -1,1 +1,0 @@
-export{C as default,w as interface_content_folder_exports,T as render}from"./scalar-DPDxJcvw.js";

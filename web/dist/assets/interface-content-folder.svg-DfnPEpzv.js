@@ -1,0 +1,1 @@
+export{C as default,w as interface_content_folder_exports,T as render}from"./scalar-rRDfD7AF.js";
