@@ -1,7 +1,7 @@
 // The page of API keys: an account is looked up, proven by a signature, and gets a key or loses it. The secret is in this page's memory alone, until it is
 // hidden.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Copy, open, tell, Time, trouble } from "../base/components.jsx";
+import { Copy, Note, open, tell, Time, trouble } from "../base/components.jsx";
 import { grouped, shown } from "../base/amount.js";
 import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
@@ -108,7 +108,9 @@ function Issued({ made, hide }) {
 function Account({ account }) {
   const w = useMessages(messages);
   const { info, pairs, cycle } = account ?? {};
-  return <section class="card" id="account" aria-labelledby="found" hidden={!account}><h2 id="found" tabIndex={-1}>{w.found}</h2>{account && <dl class="facts">
+  const needs = info?.apiKey ? [pairs.length === 0 && w.needPairs, info.quota < enough && w.needQuota].filter(Boolean) : [];
+  return <section class="card" id="account" aria-labelledby="found" hidden={!account}><h2 id="found" tabIndex={-1}>{w.found}</h2>{needs.length > 0 && <Note kind="warn"><strong>{w.notYet}</strong> {needs.join(" ")}</Note>}{account && <dl class="facts">
+    <dt>{w.whose}</dt><dd><code>{account.address}</code> <Copy text={account.address} what={w.whose} /></dd>
     <dt>{w.agent}</dt><dd><code id="agent">{info.agentAddress}</code> <Copy text={info.agentAddress} what={w.agent} /></dd>
     <dt>{w.quota}</dt><dd class="num" id="quota">{grouped(String(info.quota))}{info.quota < enough && ": " + w.little}</dd>
     <dt>{w.stake}</dt><dd class="num" id="stake">{shown(BigInt(info.agentPledgeAmount), 18)}<span class="unit">VITE</span></dd>
