@@ -110,7 +110,7 @@ export function AccountBar({ account: { session, busy, fault, use, startDemo }, 
         <Copy text={session.address} what={w.address} /><Button kind="plain" icon="leave" id="leave" onClick={leave} aria-label={w.leave} title={w.leave} /></div>
       : <div class="account-row"><Icon name="user" /><span class="account-name faint">{w.openToTrade}</span></div>}
     {session && !session.key && <div class="account-row"><span class="small grow">{w.readOnly}</span><Button kind="plain" id="enter-secret" onClick={() => ask(true)}>{w.enterSecret}</Button></div>}
-    {!session && <p class="small" id="account-lead">{w.accountLead} {bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}{bridge && keys && " · "}{keys && <a href={linkTo(keys)}>{w.getKey}</a>}</p>}
+    {!session && <p class="small" id="account-lead">{w.accountLead} {bridge && <a href={linkTo(bridge)}>{w.bridge}</a>}{bridge && keys && " · "}{keys && <a href={linkTo(keys)}>{w.getKey}</a>}</p>}
     {!session && <div class="account-row">
       {demo && <Button kind="main" id="use-demo" busy={busy} onClick={takes(() => startDemo())}>{w.useDemo}</Button>}
       <Button kind={demo ? "" : "main"} id="use-key" onClick={() => ask(true)}>{w.ownKey}</Button></div>}

@@ -203,7 +203,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       <p class="hint" id="post-only-hint">{postOnly ? w.postOnlyHint : ""}</p>
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
-      {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
+      {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up || !market}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
     </form>
     {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3>{bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
     </div>
@@ -221,7 +221,7 @@ function Doubt({ percent, sweeps, off, now, costs, last, opposite, side, price, 
   const than = sweeps ? w.bestOfBook : off.reference === opposite ? bestName : w.last;
   return <Confirm title={formatMessage(sweeps ? w.sweepTitle : w.worseTitle, { percent })} danger lead={formatMessage(sweeps ? w.sweepLead : side === buy ? w.worseBuy : w.worseSell, { percent })}
     facts={[[w.quantity, `${number(quantity, 8)} ${base}`], [w.price, `${number(price, 12)} ${quote}`], [w.last, at(last)], [bestName, at(opposite)],
-      [w.deviation, formatMessage(w.deviationFrom, { percent, than })],
+      [formatMessage(w.deviation, { than }), percent + " %"],
       [w.fillsNow, now && formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: at(now.average) })],
       [side === buy ? w.likelyCost : w.likelyYield, now && "≈ " + inQuote(cost(side, now.average, now.quantity, market).total)],
       [side === buy ? w.mostCost : w.totalSell, inQuote(costs.total)]]}
@@ -285,11 +285,10 @@ function Result({ sent, known, absent, session, pair, close, data, report }) {
   useEffect(() => report(news), [news.status]);
   useEffect(() => () => report(null), []);
   return <div class="result" id="result" ref={shown} data-status={news.status}><Note kind={kind} live>
-    <div class="row spread"><Outcome news={news} /></div>
+    <div class="result-head"><Outcome news={news} /><Button kind="plain" icon="close" aria-label={w.close} onClick={close} /></div>
     <p class="small num">{formatMessage(w.atPrice, { price: number(sent.price, 8), quote })}</p>
     {filled && <p class="small num">{formatMessage(w.filledAt, { n: number(order.executedQuantity, 8), base, price: number(order.executedAvgPrice, placesOf(pair, order.executedAvgPrice)), quote })}</p>}
     {order && resting.includes(order.status) && <p class="small">{w.restsInBook}</p>}
     {!order && waits === "absent" && <p class="small">{w.absentLead}</p>}
-    {!order && waits === "unknown" && <p class="small">{w.unknownLead} {session.key === sent.key ? w.unknownWait : w.unknownKey}</p>}
-    <Button kind="plain" onClick={close}>{w.close}</Button></Note></div>;
+    {!order && waits === "unknown" && <p class="small">{w.unknownLead} {session.key === sent.key ? w.unknownWait : w.unknownKey}</p>}</Note></div>;
 }
