@@ -461,11 +461,11 @@ async function onPhone(v, name) {
   await pressable(v, "the form " + name);
   await v.shot("trade-form-" + name);
   await v.at("#price").fill(high);
-  await v.at("#quantity").fill("0.02");
+  await v.at("#quantity").fill("0.002");
   await v.at("#place").click();
   await settles(v, 3);
   await v.page.getByRole("tab", { name: "Chart" }).click();
-  await v.at(".phone-news").getByText("Sell 0.02 ETH").waitFor();
+  await v.at(".phone-news").getByText("Sell 0.002 ETH").waitFor();
   await v.fits(axe, "the chart with an order " + name);
   await pressable(v, "the chart with an order " + name);
   await v.shot("trade-sent-" + name);
