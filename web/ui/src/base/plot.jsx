@@ -1,6 +1,6 @@
 // A chart of figures over time. The library is loaded when the first chart is shown.
 import { useEffect, useRef } from "preact/hooks";
-import { useMessages } from "./messages.js";
+import { language, useMessages } from "./messages.js";
 
 // colours reads tokens of the stylesheet as a canvas needs them.
 export function colours(...names) {
@@ -27,15 +27,17 @@ export function onTheme(paint) {
   };
 }
 
-// local formats seconds in the reader's zone.
-export const local = (style) => (seconds) => new Intl.DateTimeFormat(undefined, style).format(new Date(seconds * 1000));
+// local formats seconds in the reader's zone and language.
+export const local = (style) => (seconds) => new Intl.DateTimeFormat(language.get() === "zh" ? "zh-CN" : "en-GB", style).format(new Date(seconds * 1000));
+
+export const moment = local({ dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
 
 // themed makes a chart in the colours of the page, with the reader's time.
 export function themed(library, place, options = {}) {
   const chart = library.createChart(place, {
     autoSize: true, layout: { attributionLogo: false, fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily }, rightPriceScale: { borderVisible: false, entireTextOnly: true },
     timeScale: { timeVisible: true, borderVisible: false, tickMarkFormatter: local({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) },
-    localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) }, ...options,
+    localization: { timeFormatter: moment }, ...options,
   });
   const end = onTheme(() => {
     const c = colours("card", "faint", "line");
@@ -56,7 +58,7 @@ function options(kind, colour) {
 // Plot shows series of figures over time: { name, kind: bars, line or area, colour: a token of the stylesheet, points: [{ time: seconds, value }] }.
 // The marks of the axis are `least` apart or more: 1 for counts. Screen readers get the newest value of each series.
 export function Plot({ label, series, format = String, least = 0.01, height = 160 }) {
-  const place = useRef(null), drawn = useRef(null), latest = useRef(series);
+  const place = useRef(null), drawn = useRef(null), latest = useRef(series), { language: lang } = useMessages();
   latest.current = series;
   const show = () => drawn.current?.lines.forEach((line, i) => line.setData(latest.current[i]?.points ?? []));
   useEffect(() => {
@@ -64,7 +66,7 @@ export function Plot({ label, series, format = String, least = 0.01, height = 16
     import("lightweight-charts").then((library) => {
       if (gone || !place.current) return; // the element goes before the effect ends
       const { chart, end: remove } = themed(library, place.current, {
-        handleScroll: false, handleScale: false, localization: { priceFormatter: format, timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
+        handleScroll: false, handleScale: false, localization: { priceFormatter: format, timeFormatter: moment },
       });
       const lines = latest.current.map((s) => chart.addSeries(library[kinds[s.kind]], { priceLineVisible: false, lastValueVisible: false, priceFormat: { type: "price", minMove: least } }));
       const endPaint = onTheme(() => {
@@ -81,7 +83,7 @@ export function Plot({ label, series, format = String, least = 0.01, height = 16
       drawn.current = null;
       end();
     };
-  }, [series.map((s) => s.kind + s.colour).join()]);
+  }, [series.map((s) => s.kind + s.colour).join(), lang]);
   useEffect(() => {
     show();
     drawn.current?.chart.timeScale().fitContent();

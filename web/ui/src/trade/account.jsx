@@ -2,12 +2,13 @@
 // address is remembered; the key's secret is in this page's memory alone.
 import { isAddress } from "../base/names.js";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button, Dialog, Fault, Field, middle, Copy } from "../base/components.jsx";
+import { Button, Dialog, linkTo, Fault, Field, middle, Copy } from "../base/components.jsx";
 import { Icon } from "../base/icons.jsx";
 import { useMessages } from "../base/messages.js";
 import { remembered } from "../base/store.js";
 import { site, usePoll } from "../base/use.js";
 import { demoSession, fillsOf, query, Session } from "./exchange.js";
+import { newest } from "./order.js";
 import { useFeed } from "./feed.js";
 import { messages } from "./messages.js";
 
@@ -57,7 +58,9 @@ export function useAccount(address) {
     fills.again();
   };
   useFeed(address && "order." + address, again, again);
-  return { balances, open, fills, again };
+  // listed is what the lists have of an order with a client ID.
+  const listed = (clientId) => newest([open.data, fills.data?.orders].map((list) => list?.find((o) => o.clientOrderId === clientId)));
+  return { balances, open, fills, again, listed };
 }
 
 export const filledOrders = 40; // the newest orders whose fills are listed
@@ -75,14 +78,14 @@ function useFills(address) {
       if (!known.current.has(at)) known.current.set(at, await fillsOf(one));
       list.push(...known.current.get(at));
     }
-    return { list: list.sort((a, b) => b.ms - a.ms), cut: order?.length === filledOrders };
+    return { list: list.sort((a, b) => b.ms - a.ms), cut: order?.length === filledOrders, orders: order ?? [] };
   } : null, 15_000, [address]);
 }
 
 // AccountBar shows whose account it is, or offers one.
 export function AccountBar({ account: { session, busy, fault, use, startDemo }, opened }) {
   const w = useMessages(messages);
-  const { demo } = site.use();
+  const { demo, bridge, keys } = site.use();
   const [asking, ask] = useState(false);
   // The button that opens or leaves an account goes away with the press: the focus moves on.
   const next = useRef("");
@@ -107,6 +110,7 @@ export function AccountBar({ account: { session, busy, fault, use, startDemo }, 
         <Copy text={session.address} what={w.address} /><Button kind="plain" icon="leave" id="leave" onClick={leave} aria-label={w.leave} title={w.leave} /></div>
       : <div class="account-row"><Icon name="user" /><span class="account-name faint">{w.openToTrade}</span></div>}
     {session && !session.key && <div class="account-row"><span class="small grow">{w.readOnly}</span><Button kind="plain" id="enter-secret" onClick={() => ask(true)}>{w.enterSecret}</Button></div>}
+    {!session && <p class="small" id="account-lead">{w.accountLead} {bridge && <a href={linkTo(bridge)}>{w.bridge}</a>}{bridge && keys && " · "}{keys && <a href={linkTo(keys)}>{w.getKey}</a>}</p>}
     {!session && <div class="account-row">
       {demo && <Button kind="main" id="use-demo" busy={busy} onClick={takes(() => startDemo())}>{w.useDemo}</Button>}
       <Button kind={demo ? "" : "main"} id="use-key" onClick={() => ask(true)}>{w.ownKey}</Button></div>}

@@ -3,6 +3,7 @@ import { CandlestickSeries, ColorType, createChart, createSeriesMarkers, Crossha
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Blank, Fault, Segmented } from "../base/components.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { colours as read, local, moment, onTheme } from "../base/plot.jsx";
 import { remembered } from "../base/store.js";
 import { usePoll } from "../base/use.js";
 import { Depth } from "./depth.jsx";
@@ -18,33 +19,21 @@ export const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
 const averages = [{ id: "ma7", length: 7, colour: "warn" }, { id: "ma25", length: 25, colour: "accent" }];
 const shownAverages = remembered("trade.averages", ["", "ma7", "ma25", "ma7,ma25"], "ma7,ma25");
 
-// colours reads tokens of the stylesheet as the chart's canvas needs them.
-function colours() {
-  const probe = document.createElement("i");
-  document.body.append(probe);
-  const read = (token) => {
-    probe.style.color = `var(--${token})`;
-    return getComputedStyle(probe).color;
-  };
-  const found = Object.fromEntries(["card", "faint", "line", "good", "bad", "warn", "accent"].map((token) => [token, read(token)]));
-  probe.remove();
-  return found;
-}
+const colours = () => read("card", "faint", "line", "good", "bad", "warn", "accent");
 
 // faded is a colour of the stylesheet, nearly transparent.
 const faded = (colour) => colour.replace(/^rgb\((.*)\)$/, "rgba($1, .35)");
 
-const local = (style) => (seconds) => new Intl.DateTimeFormat(undefined, style).format(new Date(seconds * 1000));
 const clock = local({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const marks = [local({ year: "numeric" }), local({ month: "short" }), local({ day: "numeric", month: "short" }), clock, clock]; // by the chart's type of mark
 
 // draw makes the chart. `seen` gets the time under the cursor, or null.
 function draw(place, precision, seen) {
   const chart = createChart(place, {
-    autoSize: true, layout: { attributionLogo: false, fontSize: 11 }, rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 } },
+    autoSize: true, layout: { attributionLogo: false, fontSize: 11 }, rightPriceScale: { borderVisible: false, entireTextOnly: true, scaleMargins: { top: 0.16, bottom: 0.22 } },
     crosshair: { mode: CrosshairMode.Normal },
     timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, tickMarkFormatter: (time, kind) => marks[kind](time) },
-    localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
+    localization: { timeFormatter: moment },
   });
   const candles = chart.addSeries(CandlestickSeries, { priceFormat: { type: "custom", minMove: 1 / 10 ** precision, formatter: (price) => padded(price.toFixed(precision), precision) } });
   const volumes = chart.addSeries(HistogramSeries, { priceScaleId: "", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
@@ -89,7 +78,6 @@ function draw(place, precision, seen) {
     fit: () => chart.timeScale().setVisibleLogicalRange({ from: list.length - Math.min(90, Math.max(45, list.length)), to: list.length + 4 }),
     remove: () => chart.remove(),
   };
-  drawn.paint();
   return drawn;
 }
 
@@ -116,7 +104,7 @@ export function ChartPanel({ pair, places, book, open, fills, interval, kind, tu
 
 function Candles({ pair, places, open, fills, interval, averages: shown }) {
   const w = useMessages(messages);
-  const place = useRef(null), chart = useRef(null);
+  const place = useRef(null), chart = useRef(null), fitted = useRef(false);
   const [{ list, last }, set] = useState({ list: [], last: false }), [at, see] = useState(null);
   const poll = usePoll(async (signal) => {
     const found = await bars(pair.symbol, interval, signal);
@@ -125,23 +113,20 @@ function Candles({ pair, places, open, fills, interval, averages: shown }) {
   }, 60_000, [pair.symbol, interval]);
   useEffect(() => {
     const drawn = (chart.current = draw(place.current, places, see));
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", drawn.paint);
-    addEventListener("themechange", drawn.paint);
+    const end = onTheme(drawn.paint);
+    fitted.current = false;
     return () => {
-      dark.removeEventListener("change", drawn.paint);
-      removeEventListener("themechange", drawn.paint);
+      end();
       drawn.remove();
       chart.current = null;
     };
-  }, [places]);
-  const fitted = useRef(false);
+  }, [places, w.language]); // the library keeps the texts of its axis
   useEffect(() => {
     chart.current.show(list, last && fitted.current);
     if (list.length && !fitted.current) chart.current.fit();
     fitted.current = fitted.current || list.length > 0;
-  }, [list, places]);
-  useEffect(() => chart.current.average(shown), [shown.join(), places]);
+  }, [list, places, w.language]);
+  useEffect(() => chart.current.average(shown), [shown.join(), places, w.language]);
   useEffect(() => chart.current.mark(open, fills, (o) => w[o.side === 1 ? "sell" : "buy"] + " " + number(o.quantity, 4)), [open, fills, list.length, places, w.language]);
   useFeed(`market.${pair.symbol}.kline.${interval}`, (k) => set((before) => {
     const next = [k].flat().map(pushed).reduce(put, before.list);
@@ -170,7 +155,7 @@ function Legend({ pair, list, at, places, averages: shown, fills }) {
     {one(w.o, bar.open)}{one(w.h, bar.high)}{one(w.l, bar.low)}{one(w.c, bar.close)}<Change part={bar.open ? bar.close / bar.open - 1 : 0} />
     <span><span class="faint">{w.v}</span> <span class="num">{number(bar.volume.toFixed(4), 4)}</span></span>
     {averages.filter((a) => shown.includes(a.id) && i + 1 >= a.length).map((a) => <span key={a.id} class={"num " + a.id}>MA {a.length} {padded(mean(a).toFixed(places), places)}</span>)}
-    {trades.filter((t) => t.time === bar.time).map((t) => <span key={t.side} class={"num own " + (t.side === 1 ? "down" : "up")} data-own={t.side} data-count={t.count}>{formatMessage(t.side === 1 ? w.youSold : w.youBought,
-      { n: number(t.quantity.toFixed(6), 6), base: tokenName(pair.tradeTokenSymbol), price: padded(t.average.toFixed(places), places) })}{t.count > 1 && " " + formatMessage(w.inFills, { n: t.count })}</span>)}
+    {trades.filter((t) => t.time === bar.time).map((t) => <span key={t.side} class={"num own " + (t.side === 1 ? "down" : "up")} data-own={t.side} data-count={t.count}><span>{formatMessage(t.side === 1 ? w.youSold : w.youBought,
+      { n: number(t.quantity.toFixed(6), 6), base: tokenName(pair.tradeTokenSymbol), price: padded(t.average.toFixed(places), places) })}{t.count > 1 && " " + formatMessage(w.inFills, { n: t.count })}</span></span>)}
   </div>;
 }

@@ -51,7 +51,7 @@ export function Depth({ pair, book }) {
         <path class="bid" d={outline(bids, 0)} /><path class="ask" d={outline(asks, 100)} />
         {at !== null && <line x1={at * 100} x2={at * 100} y1="0" y2={height} />}
       </svg>
-      {at !== null && <output class={"depth-cursor " + side} style={{ left: `${at * 100}%` }} data-right={at > 0.5}><strong class="num">{padded(price.toFixed(places), places)}</strong><span class="small num">{w.sum} {number((sum ?? 0).toFixed(6), 4)} {tokenName(pair.tradeTokenSymbol)}</span></output>}
+      {at !== null && <output class={"depth-cursor " + (sum ? side : "")} style={{ left: `${at * 100}%` }} data-right={at > 0.5}><strong class="num">{padded(price.toFixed(places), places)}</strong>{sum > 0 && <span class="small num">{w.sum} {number(sum.toFixed(6), 4)} {tokenName(pair.tradeTokenSymbol)}</span>}</output>}
     </div>
     <div class="row spread small faint num"><span>{padded(low.toFixed(places), places)}</span><span>{padded(middle.toFixed(places), places)}</span><span>{padded((low + wide).toFixed(places), places)}</span></div>
   </div>;

@@ -2,17 +2,17 @@
 // anything is sent; a price that is far off is asked about.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bare, cut, isDecimal, parse, plain } from "../base/amount.js";
-import { Button, Confirm, Facts, Field, Note, Segmented, State, trouble } from "../base/components.jsx";
+import { Button, Confirm, Facts, Field, linkTo, Note, Segmented, State, trouble } from "../base/components.jsx";
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { usePoll } from "../base/use.js";
+import { online, site, usePoll } from "../base/use.js";
 import { attemptOf, draftOf, dropAttempt, heldOf, holdAttempt, isUnknown, keepDraft, sameOrder } from "./draft.js";
 import { query } from "./exchange.js";
 import { placesOf } from "./levels.js";
-import { number, worth } from "./markets.jsx";
+import { number, rateText, worth } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { pairName, tokenName } from "./names.js";
-import { buy, check, cost, fillsNow, fitting, highest, most, percentOf, rateOf, sell, share, worse } from "./order.js";
+import { buy, check, cost, ended, fillsNow, fitting, highest, most, newest, percentOf, rateOf, resting, sell, share, worse } from "./order.js";
 import { Status } from "./panels.jsx";
 
 const sides = ["buy", "sell"];
@@ -35,9 +35,9 @@ function useTerms(pair, address) {
 const percent = (rate) => plain(rate, 3) + " %";
 
 // OrderForm places an order of the pair. `proposed` is a price that was pressed in a pair's book.
-export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates }) {
+export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates, report }) {
   const w = useMessages(messages);
-  const { session } = account;
+  const { session } = account, { bridge } = site.use(), up = online.use();
   const kept = useMemo(() => draftOf(pair.symbol), [pair.symbol]);
   const [price, setPrice] = useState(kept.price), [quantity, setQuantity] = useState(kept.quantity);
   const [typedTotal, setTypedTotal] = useState(null), [postOnly, setPostOnly] = useState(false);
@@ -80,6 +80,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const now = complete ? fillsNow(side, price, quantity, (side === buy ? book?.asks : book?.bids) ?? []) : null;
   const at = complete && maximum ? percentOf(bare(quantity), maximum) : 0;
   const named = { quote: tokenName(quote), trade: tokenName(base) };
+  const inQuote = (units) => <>{number(plain(units, market.decimals), 8)}<span class="unit">{named.quote}</span></>;
   const text = (field, name) => {
     const found = faults[field];
     if (found) return formatMessage(w[found[0]], { what: name, ...found[1], have: found[1].have && number(found[1].have, 8), least: found[1].least && number(found[1].least, 8), price: found[1].price && number(found[1].price, 8), symbol: named[found[1].symbol] });
@@ -165,12 +166,12 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   };
   const submit = (e) => {
     e.preventDefault();
-    if (busy || !session?.key || !market) return;
+    if (busy || !session?.key || !market || !up) return;
     setTried(true);
     const wrong = ["price", "quantity", "total"].find((field) => faults[field]) ?? (!price ? "price" : !quantity ? "quantity" : "");
     if (wrong) return document.getElementById(wrong)?.focus();
     const off = worse(side, price, [last, opposite]);
-    if (off || now?.impact) return ask({ percent: off?.percent ?? now.impact, sweeps: !off });
+    if (off || now?.impact) return ask({ percent: number(off?.percent ?? now.impact, 2), sweeps: !off, off, now, costs, last, opposite });
     return place();
   };
   const turnTo = (to) => {
@@ -181,7 +182,8 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const totalText = typedTotal ?? (costs ? plain(costs.total, market.decimals) : "");
   const faultAt = (field) => (fault?.field === field ? fault.text : "");
   return <section class="panel in-trade order" id="order" aria-label={w.order} data-side={sides[side]}>
-    <form onSubmit={submit} noValidate>
+    <div class="order-body"><form onSubmit={submit} noValidate>
+      <p class="small faint" id="order-type"><strong>{w.limitOrder}</strong> · {side === buy ? w.limitBuy : w.limitSell}</p>
       <Segmented class="full" label={w.side} now={sides[side]} choose={(id) => change(turnTo)(sides.indexOf(id))} list={sides.map((id) => ({ id, name: w[id], class: id }))} />
       <div class="row spread small"><span class="faint">{w.available}</span><span class="num" id="available">{available === null ? "–" : number(available, 8)}<span class="unit">{tokenName(locked)}</span></span></div>
       <Field id="price" label={<>{w.price} <span class="unit">{named.quote}</span></>} inputMode="decimal" value={price} onInput={(e) => enterPrice(e.currentTarget.value)} fault={text("price", w.price) || faultAt("price")}>
@@ -192,24 +194,38 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
         <div class="slider-marks">{[25, 50, 75, 100].map((p) => <button type="button" class="plain" key={p} data-share={p} aria-label={formatMessage(w.shareOf, { n: p })} aria-disabled={available === null} onClick={() => slide(p)}>{p} %</button>)}</div></div>
       <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell} <span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} onBlur={() => quantity && setTypedTotal(null)} fault={text("total", w.total) || faultAt("total")} />
       <Facts list={[
-        [w.orderValue, <span class="num">{costs ? number(plain(costs.value, market.decimals), 8) : "–"}</span>],
-        [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? number(plain(costs.fee, market.decimals), 8) : "–"}</span>],
+        [w.orderValue, <span class="num">{costs ? inQuote(costs.value) : "–"}</span>],
+        [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? inQuote(costs.fee) : "–"}</span>],
         [w.fillsNow, now && <span class="num" id="fills-now">{formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })}{now.impact && <span class="down"> {formatMessage(w.impact, { percent: now.impact })}</span>}</span>],
-        [w.inMoney, costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
+        [formatMessage(w.inMoney, { quote: named.quote, rate: rateText(quote, rates, w) }), costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
       ]} />
       <label class="tick" title={w.postOnlyHint}><input id="post-only" type="checkbox" checked={postOnly} aria-describedby="post-only-hint" onChange={(e) => change(setPostOnly)(e.currentTarget.checked)} />{w.postOnly}</label>
       <p class="hint" id="post-only-hint">{postOnly ? w.postOnlyHint : ""}</p>
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
-      {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy}>{w[sides[side]]} {named.trade}</Button></div>}
-      {sent && sent.address === session?.address && <Result key={sent.clientId + sent.at} sent={sent} known={known} absent={absent} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
+      {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up || !market}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
     </form>
-    {data.balances.data && <div class="assets"><h3 class="small faint">{w.assets}</h3><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
-    {asking && <Confirm title={formatMessage(asking.sweeps ? w.sweepTitle : w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(asking.sweeps ? w.sweepLead : side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
-      facts={[[w.price, `${number(price, 12)} ${named.quote}`], [w.last, last ? `${number(last, placesOf(pair, last))} ${named.quote}` : "–"], [side === buy ? w.bestAsk : w.bestBid, opposite ? `${number(opposite, placesOf(pair, opposite))} ${named.quote}` : "–"],
-        [w.fillsNow, now && formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })], [w.deviation, asking.percent + " %"], [w.quantity, `${number(quantity, 8)} ${named.trade}`], [side === buy ? w.totalBuy : w.totalSell, costs ? `${number(plain(costs.total, market.decimals), 8)} ${named.quote}` : "–"]]}
-      action={formatMessage(side === buy ? w.buyAnyway : w.sellAnyway, { symbol: named.trade })} act={place} done={() => ask(null)} cancel={() => ask(null)} />}
+    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3>{bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
+    </div>
+    {sent && sent.address === session?.address && <Result key={sent.clientId + sent.at} sent={sent} known={known} absent={absent} session={session} pair={pair} close={() => setSent(null)} data={data} report={report} />}
+    {asking && <Doubt {...asking} side={side} price={price} quantity={quantity} market={market} pair={pair} ready={up} place={place} close={() => ask(null)} />}
   </section>;
+}
+
+// Doubt asks about a price that is far off, or an order that moves the price. Its figures are those of
+// the moment when it opened: they fit together while the market moves on.
+function Doubt({ percent, sweeps, off, now, costs, last, opposite, side, price, quantity, market, pair, ready, place, close }) {
+  const w = useMessages(messages);
+  const [base, quote] = [tokenName(pair.tradeTokenSymbol), tokenName(pair.quoteTokenSymbol)], bestName = side === buy ? w.bestAsk : w.bestBid;
+  const at = (text) => (text ? `${number(text, placesOf(pair, text))} ${quote}` : "–"), inQuote = (units) => `${number(plain(units, market.decimals), 8)} ${quote}`;
+  const than = sweeps ? w.bestOfBook : off.reference === opposite ? bestName : w.last;
+  return <Confirm title={formatMessage(sweeps ? w.sweepTitle : w.worseTitle, { percent })} danger lead={formatMessage(sweeps ? w.sweepLead : side === buy ? w.worseBuy : w.worseSell, { percent })}
+    facts={[[w.quantity, `${number(quantity, 8)} ${base}`], [w.price, `${number(price, 12)} ${quote}`], [w.last, at(last)], [bestName, at(opposite)],
+      [formatMessage(w.deviation, { than }), percent + " %"],
+      [w.fillsNow, now && formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: at(now.average) })],
+      [side === buy ? w.likelyCost : w.likelyYield, now && "≈ " + inQuote(cost(side, now.average, now.quantity, market).total)],
+      [side === buy ? w.mostCost : w.totalSell, inQuote(costs.total)]]}
+    action={formatMessage(side === buy ? w.buyAnyway : w.sellAnyway, { symbol: base })} ready={ready} act={place} done={close} cancel={close} />;
 }
 
 // refusal is why the exchange refused an order, in the reader's words where the code is known, and
@@ -226,14 +242,20 @@ function refusal(error, side, w) {
 
 const testEvery = 10_000; // a test uses up calls of the key
 
-const resting = [3, 5], ended = [4, 7, 8, 9, 10];
+// Outcome is the state of an order that was sent, in one line.
+export function Outcome({ news: { side, quantity, base, status, kind } }) {
+  const w = useMessages(messages);
+  return <><strong>{w[sides[side]]} {number(quantity, 8)} {base}</strong>{typeof status === "number" ? <Status order={{ status }} /> : <State kind={kind}>{w[status]}</State>}</>;
+}
 
-// Result follows an order that was sent, until it has ended.
-function Result({ sent, known, absent, session, pair, close, again }) {
+// Result follows an order that was sent, until it has ended. It uses the first answer that has the order:
+// the lookup by its client ID or the account's lists.
+function Result({ sent, known, absent, session, pair, close, data, report }) {
   const w = useMessages(messages);
   const [state, settle] = useState("sent"); // or rests, ended, absent
   const tested = useRef(0);
   const over = state === "ended" || state === "absent";
+  const listed = data.listed(sent.clientId);
   const poll = usePoll(over ? null : async (signal) => {
     const found = await query("/order", { address: session.address, clientOrderId: sent.clientId }, signal);
     if (found || !sent.unknown || Date.now() - tested.current < testEvery) return found ?? { status: null };
@@ -245,25 +267,28 @@ function Result({ sent, known, absent, session, pair, close, again }) {
   const shown = useRef(null);
   useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []);
   useEffect(() => {
-    if (poll.data?.absent && absent(poll.data.absent)) settle("absent");
-    if (!poll.data || poll.data.status === null) return;
-    see(poll.data);
+    const found = newest([order, poll.data?.orderId && poll.data, listed]);
+    if (!found && poll.data?.absent && absent(poll.data.absent)) settle("absent");
+    if (!found || over) return;
+    see(found);
     known();
-    const next = ended.includes(poll.data.status) ? "ended" : resting.includes(poll.data.status) ? "rests" : state;
+    const next = ended.includes(found.status) ? "ended" : resting.includes(found.status) ? "rests" : state;
     if (next === state) return;
     settle(next);
-    again();
-  }, [poll.data]);
+    data.again();
+  }, [poll.data, listed]);
   const [base, quote] = [tokenName(pair.tradeTokenSymbol), tokenName(pair.quoteTokenSymbol)];
   const waits = sent.unknown ? (state === "absent" ? "absent" : "unknown") : "sent"; // for a state of the exchange
   const kind = !order ? (sent.unknown ? "warn" : "") : order.status === 4 ? "good" : order.status === 9 ? "bad" : "";
   const filled = order && Number(order.executedQuantity) > 0;
-  return <div class="result" id="result" ref={shown} data-status={order?.status ?? waits}><Note kind={kind} live>
-    <div class="row spread"><strong>{w[sides[sent.side]]} {number(sent.quantity, 8)} {base}</strong>{order ? <Status order={order} /> : <State kind={sent.unknown ? "warn" : "run"}>{w[waits]}</State>}</div>
+  const news = { symbol: pair.symbol, side: sent.side, quantity: sent.quantity, base, status: order?.status ?? waits, kind: sent.unknown ? "warn" : "run", close };
+  useEffect(() => report(news), [news.status]);
+  useEffect(() => () => report(null), []);
+  return <div class="result" id="result" ref={shown} data-status={news.status}><Note kind={kind} live>
+    <div class="result-head"><Outcome news={news} /><Button kind="plain" icon="close" aria-label={w.close} onClick={close} /></div>
     <p class="small num">{formatMessage(w.atPrice, { price: number(sent.price, 8), quote })}</p>
     {filled && <p class="small num">{formatMessage(w.filledAt, { n: number(order.executedQuantity, 8), base, price: number(order.executedAvgPrice, placesOf(pair, order.executedAvgPrice)), quote })}</p>}
     {order && resting.includes(order.status) && <p class="small">{w.restsInBook}</p>}
     {!order && waits === "absent" && <p class="small">{w.absentLead}</p>}
-    {!order && waits === "unknown" && <p class="small">{w.unknownLead} {session.key === sent.key ? w.unknownWait : w.unknownKey}</p>}
-    <Button kind="plain" onClick={close}>{w.close}</Button></Note></div>;
+    {!order && waits === "unknown" && <p class="small">{w.unknownLead} {session.key === sent.key ? w.unknownWait : w.unknownKey}</p>}</Note></div>;
 }

@@ -5,7 +5,7 @@ import { Button, Dialog, Empty, Skeleton, State } from "../base/components.jsx";
 import { Icon, TokenIcon } from "../base/icons.jsx";
 import { useMessages } from "../base/messages.js";
 import { remembered } from "../base/store.js";
-import { usePoll } from "../base/use.js";
+import { online, usePoll } from "../base/use.js";
 import { query } from "./exchange.js";
 import { live, useFeed } from "./feed.js";
 import { placesOf } from "./levels.js";
@@ -49,8 +49,8 @@ export function Change({ part }) {
 // Live shows whether what is shown is current.
 export function Live() {
   const w = useMessages(messages);
-  const now = live.use();
-  const kind = { open: "good", waiting: "wait", broken: "warn" }[now];
+  const pushes = live.use(), now = online.use() ? pushes : "away";
+  const kind = { open: "good", waiting: "wait", broken: "warn", away: "warn" }[now];
   return <span id="live" data-live={now} role="status"><State kind={kind}>{w["live_" + now]}</State></span>;
 }
 
@@ -78,7 +78,7 @@ export function MarketBar({ pair, ticker, choose, rates }) {
   useEffect(() => {
     document.title = (price ? number(price, placesOf(pair, price)) + " " : "") + pairName(pair.symbol) + " · " + w.title;
   }, [price, pair.symbol, w.language]);
-  const places = placesOf(pair, price ?? 1), quote = tokenName(pair.quoteTokenSymbol), base = tokenName(pair.tradeTokenSymbol);
+  const places = placesOf(pair, price ?? 1), quote = tokenName(pair.quoteTokenSymbol), base = tokenName(pair.tradeTokenSymbol), rate = rateText(pair.tradeTokenSymbol, rates, w);
   const show = (text, most) => (text === undefined || text === null ? "–" : number(text, most));
   return <section class="market-bar" aria-label={pairName(pair.symbol)}>
     <div class="market-name">
@@ -87,7 +87,7 @@ export function MarketBar({ pair, ticker, choose, rates }) {
       <Star symbol={pair.symbol} />
     </div>
     <dl class="figures">
-      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint num">{worth(1, pair.tradeTokenSymbol, rates, w) || quote}</dd></div>
+      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint" id="reference">{rate ? <><span class="num">{base} {rate}</span> <span class="num">({w.referenceRate})</span></> : quote}</dd></div>
       <div><dt>{w.change}</dt><dd>{ticker ? <Change part={ticker.priceChangePercent} /> : "–"}</dd></div>
       <div><dt>{w.high}</dt><dd class="num">{show(ticker?.highPrice, places)}</dd></div>
       <div><dt>{w.low}</dt><dd class="num">{show(ticker?.lowPrice, places)}</dd></div>
@@ -108,11 +108,15 @@ export function useRates() {
   return (!error && data) || {}; // what is not answered again may be stale
 }
 
-// worth is about how much an amount of a token is in the reader's currency, or "".
-export function worth(amount, symbol, rates, { language }) {
+// rateText is a token's reference rate.
+export const rateText = (symbol, rates, w) => worth(1, symbol, rates, w, 8);
+
+// worth is about how much an amount of a token is in the reader's currency at the token's reference
+// rate, or "". Every value on this page is computed so, whatever the market's prices are.
+export function worth(amount, symbol, rates, { language }, most = 2) {
   const rate = rates[symbol], [value, currency] = language === "zh" && rate?.cny ? [rate.cny, "CNY"] : [rate?.usd, "USD"];
   if (!value || amount === undefined || amount === null) return "";
-  return "≈ " + new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en-US", { style: "currency", currency }).format(Number(amount) * value);
+  return "≈ " + new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en-US", { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: most }).format(Number(amount) * value);
 }
 
 const columns = { name: (m) => m.symbol, last: (m) => Number(m.closePrice), change: (m) => Number(m.priceChangePercent), volume: (m) => m.value };

@@ -133,3 +133,12 @@ export function check(order, market) {
   if (side === sell && parse(quantity, quantityDecimals) > units(available, quantityDecimals)) faults.quantity = ["poor", { have: available, symbol: "trade" }];
   return faults;
 }
+
+// Statuses of the exchange: an order that rests can still fill, one that has ended changes no more.
+export const resting = [3, 5], ended = [4, 7, 8, 9, 10];
+
+// newest picks the latest of several answers about one order, which may arrive in any order.
+export function newest(answers) {
+  const later = (a, b) => ended.includes(b.status) - ended.includes(a.status) || Number(b.executedQuantity) - Number(a.executedQuantity);
+  return answers.filter(Boolean).reduce((last, one) => (last && later(last, one) < 0 ? last : one), null);
+}

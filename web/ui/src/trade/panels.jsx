@@ -32,11 +32,12 @@ export function AccountPanels({ session, data, pair, markets, rates, tab, choose
 }
 
 // standing is the kind of state of an order, by its status code.
-const standing = ["wait", "run", "run", "run", "good", "run", "run", "wait", "warn", "bad", "wait"];
+const standing = ["wait", "run", "run", "rests", "good", "rests", "run", "wait", "warn", "bad", "wait"];
 
 export const Status = ({ order }) => {
   const w = useMessages(messages);
-  return <State kind={standing[order.status] ?? "wait"}>{w["status_" + order.status] ?? order.status}</State>;
+  const kind = standing[order.status] ?? "wait", name = w["status_" + order.status] ?? order.status;
+  return kind === "rests" ? <span class="state rests">{name}</span> : <State kind={kind}>{name}</State>;
 };
 
 const Side = ({ side }) => {
@@ -90,8 +91,8 @@ function OpenOrders({ session, data, symbol }) {
   return <div class="panel-fill" id="open-orders">
     {fault && <Note kind="bad" live>{fault}</Note>}
     <Asked poll={data.open}>{() => (all.length ? <Orders list={all} act={session.key ? (o) => during(() => session.cancel(o.symbol, o.orderId)) : null} /> : <Empty icon="clock" title={w.noOpenOrders} />)}</Asked>
-    {session.key && all.length > 0 && <div class="panel-foot"><Button kind="danger" id="cancel-all" onClick={() => ask(true)}>{formatMessage(w.cancelAll, { n: all.length })}</Button></div>}
-    {asking && <Confirm danger title={w.cancelAllTitle} lead={w.cancelAllLead} action={formatMessage(w.cancelAll, { n: all.length })} act={cancelAll} done={() => ask(false)} cancel={() => ask(false)}
+    {session.key && all.length > 0 && <div class="panel-foot"><Button kind="danger" id="cancel-all" onClick={() => ask(true)}>{formatMessage(w.cancelAll, { n: all.length, pairs: symbol ? pairName(symbol) : w.allPairs })}</Button></div>}
+    {asking && <Confirm danger title={w.cancelAllTitle} lead={w.cancelAllLead} action={formatMessage(w.cancelAll, { n: all.length, pairs: symbol ? pairName(symbol) : w.allPairs })} act={cancelAll} done={() => ask(false)} cancel={() => ask(false)}
       facts={[[w.orders, String(all.length)], [w.pair, pairs.map(pairName).join(", ")], [w.buy, String(all.filter((o) => o.side === 0).length)], [w.sell, String(all.filter((o) => o.side === 1).length)]]} />}
   </div>;
 }
@@ -129,11 +130,11 @@ const sumOf = (b) => Number(b.available) + Number(b.locked);
 
 function Balances({ data, rates }) {
   const w = useMessages(messages);
-  const head = [{ name: w.token }, { name: w.available, right: true }, { name: w.locked, right: true }, { name: w.value, right: true }];
+  const head = [{ name: w.token }, { name: w.available, right: true }, { name: w.locked, right: true }, { name: w.referenceValue, right: true }];
   return <div class="panel-fill" id="balances"><Asked poll={data.balances}>{(all) => {
     const list = Object.entries(all).sort(([a, x], [b, y]) => sumOf(y) * (rates[b]?.usd ?? 0) - sumOf(x) * (rates[a]?.usd ?? 0) || (a < b ? -1 : 1));
     if (!list.length) return <Empty icon="wallet" title={w.nothing} />;
     return <List label={w.balances} head={head}>{list.map(([symbol, b]) => <tr key={symbol} data-balance={symbol}><td data-label={w.token}><span class="token"><TokenIcon symbol={symbol} size={20} /> <strong>{tokenName(symbol)}</strong></span></td>
-      <td class="right num" data-label={w.available}>{number(b.available, 8)}</td><td class="right num" data-label={w.locked}>{number(b.locked, 8)}</td><td class="right num" data-label={w.value}>{worth(sumOf(b), symbol, rates, w) || "–"}</td></tr>)}</List>;
+      <td class="right num" data-label={w.available}>{number(b.available, 8)}</td><td class="right num" data-label={w.locked}>{number(b.locked, 8)}</td><td class="right num" data-label={w.referenceValue}>{worth(sumOf(b), symbol, rates, w) || "–"}</td></tr>)}</List>;
   }}</Asked></div>;
 }

@@ -1,8 +1,8 @@
 // The trade page: a pair, its chart, book and trades, and, for an account, orders and balances. It
 // calls the exchange's public API only.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Asked, Empty, open, Tabs } from "../base/components.jsx";
-import { useMessages } from "../base/messages.js";
+import { Asked, Button, Empty, open, Tabs, tell } from "../base/components.jsx";
+import { language, useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
 import { remembered } from "../base/store.js";
 import { usePoll } from "../base/use.js";
@@ -10,7 +10,7 @@ import { AccountBar, useAccount, useSession } from "./account.jsx";
 import { Book, Trades, useBook } from "./book.jsx";
 import { ChartPanel, intervals } from "./chart.jsx";
 import { query } from "./exchange.js";
-import { OrderForm } from "./form.jsx";
+import { Outcome, OrderForm } from "./form.jsx";
 import { placesOf } from "./levels.js";
 import { MarketBar, useRates, useTicker } from "./markets.jsx";
 import { messages } from "./messages.js";
@@ -54,7 +54,7 @@ function Market({ markets }) {
   const { poll, book } = useBook(pair);
   const ticker = useTicker(pair), rates = useRates();
   const account = useSession(), data = useAccount(account.session?.address ?? "");
-  const [proposed, propose] = useState(null);
+  const [proposed, propose] = useState(null), [news, report] = useState(null);
   const last = Number(ticker?.closePrice) ? ticker.closePrice : null;
   const best = last ?? book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
   const own = useMemo(() => (data.open.data ?? []).filter((o) => o.symbol === pair.symbol), [data.open.data, pair.symbol]);
@@ -69,11 +69,15 @@ function Market({ markets }) {
       <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ symbol: pair.symbol, price }); if (view === "book") turn({ view: "trade" }); }} />
         <Trades key={pair.symbol} pair={pair} /></div>
       <div class="order-side in-trade"><AccountBar account={account} opened={() => turn({ view: "trade" })} />
-        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} /></div>
+        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} /></div>
       <AccountPanels session={account.session} data={data} pair={pair} markets={markets} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} />
     </div>
+    {news && news.symbol === pair.symbol && view !== "trade" && <div class="phone-news" role="status"><Outcome news={news} />
+      {view !== "orders" && <Button kind="plain" onClick={() => turn({ view: "orders" })}>{w.view_orders}</Button>}<Button kind="plain" icon="close" aria-label={w.close} onClick={news.close} /></div>}
     <div class="phone-bar"><button type="button" class="buy" onClick={() => trade(0)}>{w.buy}</button><button type="button" class="sell" onClick={() => trade(1)}>{w.sell}</button></div>
   </div>;
 }
+
+language.watch(() => tell("")); // a short message is in the language of its moment
 
 open({ active: "trade", wide: true, title: (lang) => messages[lang].title }, Trade);
