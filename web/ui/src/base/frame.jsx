@@ -58,7 +58,7 @@ export function Contact({ about }) {
   if (!contact) return reference ? <span class="contact">{w.noContact}</span> : null; // before the site is known, neither is true
   const mail = contact.startsWith("mailto:");
   const href = mail && about ? contact + (contact.includes("?") ? "&" : "?") + "subject=" + encodeURIComponent(about) : contact;
-  return <span class="contact">{w.contact}: <a href={href}>{contact.replace(/^(mailto:|https:\/\/)/, "").replace(/(\?.*|\/)$/, "")}</a></span>;
+  return <span class="contact">{w.contact}{w.language === "zh" ? "：" : ": "}<a href={href}>{contact.replace(/^(mailto:|https:\/\/)/, "").replace(/(\?.*|\/)$/, "")}</a></span>;
 }
 
 const served = ["bridge", "trade", "start"]; // their readers need the operator, and see when no contact is configured

@@ -113,7 +113,7 @@ export function Deposit(given) {
         {fault && <Note kind="bad" live>{trouble(fault, w)}</Note>}
         <div class="acts">
           {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => asks("demo")}>{missing || w.payDemo}</Button>}
-          {network.chainId && <Browser browser={browser} network={network} first={!demo} ready={Boolean(address)} open={state === "OPEN"} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
+          {network.chainId && <Browser browser={browser} network={network} labelName={token.labelName} first={!demo} ready={Boolean(address)} open={state === "OPEN"} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
         </div>
       </form>
       <div class="side"><section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
@@ -155,7 +155,7 @@ function Payer({ name, network, address, away, balance, token, symbol, leave }) 
 }
 
 // Browser is the button of the browser's wallets: connect, switch the chain, pay.
-function Browser({ browser, network, first, ready, open, missing, attempt, pay }) {
+function Browser({ browser, network, labelName, first, ready, open, missing, attempt, pay }) {
   const w = useMessages(messages);
   const [choosing, choose] = useState(false), [busy, setBusy] = useState(false);
   const busily = (f) => attempt(async (...values) => {
@@ -172,7 +172,7 @@ function Browser({ browser, network, first, ready, open, missing, attempt, pay }
   });
   const kind = first ? "main" : "";
   if (!browser.wallet) {
-    if (browser.list.length === 0) return first && (ready ? open && <p class="small faint" id="no-wallet">{w.noWallet}</p>
+    if (browser.list.length === 0) return first && (ready ? open && <p class="small faint" id="no-wallet">{labelName ? formatMessage(w.noWalletLabel, { name: labelName }) : w.noWallet}</p>
       : <Button kind="main" id="continue" onClick={() => document.getElementById("account")?.focus()}>{w.needAddress}</Button>);
     return <><Button kind={kind} id="connect" icon="wallet" busy={busy} onClick={() => (browser.list.length === 1 ? connect(browser.list[0]) : choose(true))}>{w.connect}</Button>
       {choosing && <Dialog id="wallets" title={w.connect} close={() => choose(false)}><div class="stack">{browser.list.map((wallet) =>

@@ -1,7 +1,7 @@
 // All deposits and withdrawals of an address, with filters, as a table and as a file.
 import { useEffect, useState } from "preact/hooks";
 import { Amount, Asked, Button, Empty, Pager, Short, Table, Time } from "../base/components.jsx";
-import { plain } from "../base/amount.js";
+import { plain, shown } from "../base/amount.js";
 import { TokenIcon } from "../base/icons.jsx";
 import { useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
@@ -32,7 +32,8 @@ const groupOf = (record) => (record.held || record.refundState === "REFUNDING" |
 function moneyOf(r, w) {
   const { sent, fee, received } = sums(r), { decimals, symbol } = r.token, ends = [assetName(symbol), symbol];
   if (r.kind === "withdraw") ends.reverse();
-  const amount = (units, unit) => <Amount units={units} decimals={decimals} unit={unit} most={units < 10n ** BigInt(Math.max(0, decimals - 8)) ? decimals : 8} />;
+  const tiny = (units) => units > 0n && units < 10n ** BigInt(Math.max(0, decimals - 8));
+  const amount = (units, unit) => (tiny(units) ? <span class="num" title={shown(units, decimals) + " " + unit}>{"< 0.00000001"}<span class="unit">{unit}</span></span> : <Amount units={units} decimals={decimals} unit={unit} />);
   return [<>{amount(sent, ends[0])}{fee > 0n && <div class="small faint">{w.fee} {amount(fee, symbol)}</div>}</>, received === null ? "–" : amount(received, ends[1])];
 }
 

@@ -102,8 +102,8 @@ function About({ network }) {
   const w = useMessages(messages);
   const source = sourceOf(network), exchange = exchangeOf(network), [first] = network.tokens;
   const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
-  return <div class="about" id="about"><h3>{w.about}</h3>
-    <p>{formatMessage(w.aboutTokens, { token: first.symbol, symbol: assetName(first.symbol), source, exchange })} <Contact /></p>
+  return <div class="about" id="about"><h3>{w.what}</h3>
+    <p>{formatMessage(w.whatTokens, { token: first.symbol, symbol: assetName(first.symbol), source, exchange })} <Contact /></p>
     <details><summary>{w.ids}</summary><Table label={w.ids} head={[w.token, formatMessage(w.asset, { chain: source }), formatMessage(w.asset, { chain: exchange })]} rows={network.tokens.map((token) => ({ key: token.tokenId, cells: [
       <strong>{token.symbol}</strong>, token.asset === "native" ? w.coin : id(token.asset), id(token.tokenId)] }))} /></details></div>;
 }
