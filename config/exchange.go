@@ -42,6 +42,7 @@ type Exchange struct {
 	// the bridged tokens.
 	Chains  []Chain                          `yaml:"-"`
 	Bridged map[string][]exchangeapi.Bridged `yaml:"-"`
+	Contact string                           `yaml:"-"` // for users, of the gateway
 	Dial    Dialer                           `yaml:"-"` // to a node in this process; nil for one elsewhere
 	Nodes   []string                         `yaml:"-"` // of the chain in the list vite
 

@@ -54,7 +54,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 
 // exchangePages are the pages on the exchange API's listener.
 func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
-	site := web.Site{Reference: reference, Started: time.Now().UTC().Truncate(time.Second), Demo: demo != nil}
+	site := web.Site{Reference: reference, Contact: cfg.Contact, Started: time.Now().UTC().Truncate(time.Second), Demo: demo != nil}
 	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
 		site.Bridge = cfg.Gateway.URL + "/bridge"
 	}

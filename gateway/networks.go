@@ -51,6 +51,7 @@ type listedToken struct {
 	Asset         chain.Asset  `json:"asset"` // native, or the contract's address on the source chain
 	AssetDecimals uint8        `json:"assetDecimals"`
 	Type          int          `json:"type"`
+	LabelName     string       `json:"labelName,omitempty"` // of type 1
 	MinDeposit    chain.Amount `json:"minimumDepositAmount"`
 	MinWithdraw   chain.Amount `json:"minimumWithdrawAmount"`
 	MaxWithdraw   chain.Amount `json:"maximumWithdrawAmount"` // 0: there is none
@@ -130,7 +131,7 @@ func (s *Server) configured(served []*network) []listedNetwork {
 		for j, t := range n.Tokens {
 			fee := t.Policy.Fee
 			list[i].Tokens[j] = listedToken{
-				TokenID: t.TokenID, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type,
+				TokenID: t.TokenID, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName,
 				MinDeposit: t.Policy.MinDeposit, MinWithdraw: t.Policy.MinWithdraw, MaxWithdraw: t.Policy.MaxWithdraw,
 				Fee:          listedFee{Kind: fee.Kind, Amount: fee.Amount, PPM: fee.PPM, Min: fee.Min, Max: fee.Max},
 				DepositState: records.ChannelMaintain, WithdrawState: records.ChannelMaintain,

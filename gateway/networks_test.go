@@ -43,6 +43,8 @@ func TestPages(t *testing.T) {
 		list[0].Tokens[0].MinDeposit.String(), list[0].Tokens[0].MinWithdraw.String(), list[0].Tokens[0].MaxWithdraw.String(),
 	})
 
+	require.Contains(t, body("GET", "/networks.json"), `"labelName":"Memo"`)
+
 	after := []records.Network{networkOf(recordstest.Network, recordstest.Source), networkOf("bsc", "bsc")}
 	after[1].Tokens[0].Policy.Fee = records.Fee{Kind: "percent", PPM: 1000, Min: chain.NewAmount(7)}
 	after[0].Tokens = nil

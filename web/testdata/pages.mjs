@@ -112,6 +112,16 @@ for (const [more, open, now, want] of [
   if (want) assert.ok(bridgeMessages.en["advice_" + want], want);
 }
 assert.deepEqual([gateway.ended(deposited({})), gateway.ended(deposited({ held: true })), gateway.ended(deposited({ state: "BELOW_MINIMUM" })), gateway.ended(deposited({ state: "FAILED", refundState: "REFUNDING" }))], [false, false, true, false]);
+
+// What a large deposit needs to leave again, and the money of a record: a refused withdrawal is returned with its fee.
+const bounded = { maximumWithdrawAmount: "1000", fee: { kind: "flat", amount: "1" } };
+assert.deepEqual([1001n, 1002n, 10_000n].map((units) => gateway.withdrawalsFor(units, bounded)), [1, 2, 10]);
+assert.deepEqual([gateway.withdrawalsFor(2001n, { ...bounded, fee: { kind: "network" } }), gateway.withdrawalsFor(10n ** 9n, { maximumWithdrawAmount: "0" })], [3, 1]);
+const moneyOf = (more) => gateway.sums({ kind: "withdraw", amount: "20", fee: "1", state: "OPPOSITE_CONFIRMED", ...more });
+assert.deepEqual(moneyOf({}), { sent: 21n, fee: 1n, received: 20n, refund: null });
+assert.deepEqual(moneyOf({ state: "TOT_EXCEED_THE_LIMIT", refundState: "REFUNDING" }), { sent: 21n, fee: 0n, received: null, refund: 21n });
+assert.deepEqual(moneyOf({ state: "FAILED", refundState: "REFUNDED" }), { sent: 21n, fee: 1n, received: null, refund: null }, "a payout that failed on the chain is returned less its fee");
+assert.equal(moneyOf({ state: "TOT_CONFIRMED", held: true }).received, null);
 assert.equal(gateway.csv([["a", 'b"c'], ["d,e", 1]]), 'a,"b""c"\r\n"d,e",1\r\n');
 assert.deepEqual([gateway.withAmount("bitcoin:bc1q", 150_000_000n, 8), gateway.withAmount("bitcoin:bc1q", null, 8)], ["bitcoin:bc1q?amount=1.5", "bitcoin:bc1q"]);
 for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
@@ -125,6 +135,7 @@ for (const messages of [bridgeMessages, tradeMessages, keysMessages, startMessag
   }
 }
 assert.equal(formatMessage("{a} of {b}", { a: 1 }), "1 of {b}");
+assert.deepEqual(["钱包", "MetaMask"].map((name) => formatMessage("用 {name} 付款", { name })), ["用钱包付款", "用 MetaMask 付款"]);
 
 // The public sample of a signature.
 const sample = { amount: "10", key: "11111111", price: "0.1", side: "0", symbol: "VX_ETH-000", timestamp: "1" };

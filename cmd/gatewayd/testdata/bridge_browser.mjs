@@ -45,7 +45,14 @@ async function asDemoUser(symbol, label) {
   assert.match(address, /^0x[0-9a-fA-F]{40}$/);
   await v.at("#deposit .whole + button").first().click();
   await v.until(async () => (await v.copied()) === address, "the address is copied");
-  if (label) await v.sees("exactly into your payment");
+  if (label) {
+    await v.sees("payment button of this page adds it");
+    assert.equal(await v.at("#deposit svg.qr").count(), 0, "no wallet puts a label into a payment when it scans a code");
+    const label = await v.at("#deposit-label-text").innerText();
+    assert.equal(Buffer.from(await v.at("#deposit-label-data").innerText(), "hex").toString(), label);
+  }
+  assert.match(await v.at("#about").innerText(), new RegExp(`${symbol}-000 is the token on Vite for ${symbol}[\\s\\S]*support@example\\.com[\\s\\S]*0x[0-9a-fA-F]{40}[\\s\\S]*tti_`));
+  await v.at("footer").getByRole("link", { name: "support@example.com" }).waitFor();
   for (const [amount, complaint] of [["nonsense", /decimal places/], ["0.00001", /would not be credited/]]) {
     await v.at("#pay-amount").fill(amount);
     await v.until(async () => complaint.test(await v.at("#pay-amount-hint").innerText()), amount);
@@ -54,7 +61,11 @@ async function asDemoUser(symbol, label) {
   const funds = digits(await held(v));
   await v.at("#all").click();
   await v.until(async () => Number(await v.at("#pay-amount").inputValue()) === funds, "all of a token");
+  await v.at("#pay-amount").fill("10000");
+  await v.until(async () => /at most 1,000 .* each: 10 withdrawals/.test(await v.at("#out-again").innerText()), "the way out takes ten withdrawals");
+  await v.shot("bridge-large-" + symbol);
   await v.at("#pay-amount").fill("20");
+  await v.at("#out-again").waitFor({ state: "detached" });
   await v.until(async () => digits(await v.at("#worth").innerText()) === 20, "the value in dollars");
   await ready(v, "#pay");
   await v.page.reload();
@@ -83,7 +94,7 @@ async function asDemoUser(symbol, label) {
   await v.until(async () => /\d/.test(await v.at("#total").innerText()));
   assert.ok(await disabled(v, "#send"), "a wrong address");
   await v.at("#to").fill(receiver);
-  await v.sees("The address is valid.");
+  await v.sees("The format is correct.");
   if (label) await v.at("#label").fill(label);
   for (const [amount, complaint] of [["20", /exceed your balance/], ["0.00001", /minimum/], ["900000000", /maximum|balance/], ["1.2.3", /decimal places/]]) {
     await v.at("#amount").fill(amount);
@@ -103,6 +114,7 @@ async function asDemoUser(symbol, label) {
   await v.at("#send").click();
   await confirm(v);
   await state(v, "OPPOSITE_CONFIRMED");
+  assert.match(await v.at("#record .facts").innerText(), new RegExp(`Total debit\\s+4\\s*${symbol}-000\\s+Gateway fee\\s+1\\s*${symbol}-000\\s+You received\\s+3\\s*${symbol}\\s`));
   const link = v.page.url();
 
   await tab(v, "History");
@@ -116,6 +128,7 @@ async function asDemoUser(symbol, label) {
   await v.sees("No matches");
   await v.at("#filter-text").fill(symbol);
   await v.until(async () => (await v.at("#records tbody tr").count()) === 1, "one withdrawal of the token");
+  assert.match(await v.at("#records tbody").innerText(), new RegExp(`4\\s*${symbol}-000\\s+Fee 1\\s*${symbol}-000\\s+3\\s*${symbol}\\s`));
   const saved = v.page.waitForEvent("download");
   await v.at("#csv").click();
   const lines = await text(await (await saved).createReadStream());
@@ -336,13 +349,14 @@ async function belowMinimum(demo) {
 // troubles are the records that need words: what the gateway answers, and what the page shows.
 const troubles = [
   ["deposit", { state: "OPPOSITE_CONFIRMED", held: true }, "held", /Held for review[\s\S]*reviews this transfer/],
-  ["deposit", { state: "OPPOSITE_PROCESSING", inTxConfirmedCount: 0 }, "noBlock", /in no block now/],
-  ["deposit", { state: "OPPOSITE_CONFIRMED_FAIL" }, "sourceFailed", /nothing arrived/],
+  ["deposit", { state: "OPPOSITE_PROCESSING", inTxConfirmedCount: 0 }, "noBlock", /not in a block/],
+  ["deposit", { state: "OPPOSITE_CONFIRMED_FAIL" }, "sourceFailed", /nothing arrived[\s\S]*still exists or is pending/],
   ["deposit", { state: "FAILED", refundState: "REFUNDING" }, "refunding", /Refund pending[\s\S]*on its way back/],
   ["deposit", { state: "FAILED", refundState: "REFUNDED", refundTxHash: "0xfe" }, "refunded", /Refunded[\s\S]*was returned/],
-  ["withdraw", { state: "TOT_EXCEED_THE_LIMIT" }, "aboveLimit", /above the maximum/],
+  ["withdraw", { state: "TOT_EXCEED_THE_LIMIT" }, "aboveLimit", /above the maximum[\s\S]*Total debit\s+2.01[\s\S]*Maximum\s+100\s*ETH/],
+  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS", refundState: "REFUNDED", refundTxHash: "fe" }, "refunded", /Refunded amount\s+2.01\s*ETH-000\s+Refund to\s+vite_/],
   ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS" }, "wrongAddress", /address or the comment/],
-  ["withdraw", { state: "FAILED" }, "failed", /contact the operator/],
+  ["withdraw", { state: "FAILED" }, "failed", /contact the operator[\s\S]*support@example\.com/],
   ["withdraw", { state: "TOT_CONFIRMED", dateTime: "1000" }, "late", /longer than usual/],
 ];
 
@@ -351,7 +365,7 @@ async function inTrouble(demo) {
   let now = null;
   await v.page.route(/\/(deposit|withdraw)-records\?/, async (route) => {
     const kind = route.request().url().includes("/deposit-") ? "deposit" : "withdraw";
-    const row = { inTxHash: "0xab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000000000000000", fee: "0", dateTime: String(Date.now()), ...now?.[1] };
+    const row = { inTxHash: "0xab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000000000000000", fee: kind === "withdraw" ? "10000000000000000" : "0", dateTime: String(Date.now()), ...now?.[1] };
     await route.fulfill({ json: { code: 0, data: { totalCount: now?.[0] === kind ? 1 : 0, [kind + "Records"]: now?.[0] === kind ? [row] : [], inTxExplorerFormat: "", outTxExplorerFormat: "" } } });
   });
   await openOwn(v, "#/deposit?address=" + demo.address);
@@ -362,6 +376,8 @@ async function inTrouble(demo) {
     await v.open(page + "?" + advice + `#/record/${kind}/eth/${tokenId}/0xab?address=${demo.address}`);
     await v.at(`#record [data-advice="${advice}"]`).waitFor();
     assert.match(await v.at("#record").innerText(), words);
+    if (advice === "late") assert.doesNotMatch(await v.at("#record").innerText(), / left/, "no time is left of what is late");
+    if (advice === "sourceFailed") assert.doesNotMatch(await v.at("#record").innerText(), /of 3 confirmations/);
     const turns = await v.at("#record .state.run").count();
     assert.equal(turns, ["noBlock", "refunding", "late"].includes(advice) ? 1 : 0, advice);
     if (["held", "refunded"].includes(advice)) await v.fits(axe, advice);
@@ -424,6 +440,10 @@ async function closed(demo) {
   await openOwn(v, "#/deposit?amount=1&address=" + demo.address);
   await choose(v, "USDT");
   await v.sees("Deposits are paused for maintenance");
+  await v.at("#paused").waitFor();
+  assert.equal(await v.at("#deposit svg.qr").count(), 0, "nothing invites to pay");
+  assert.ok(!(await v.at("#deposit-address").isVisible()), "the address is folded away");
+  assert.match(await v.at("#deposit-form .facts").innerText(), /After the maintenance/);
   await v.fits(axe, "maintenance");
   await v.shot("bridge-maintenance");
   await tab(v, "Withdraw");

@@ -26,6 +26,8 @@ for (const look of [...looks, middle]) {
   await v.until(async () => (await v.at(".way .state.good").count()) === 6, "three tokens, open both ways");
   await v.sees("from 0.01");
   await v.sees("0.01 – 100");
+  await v.sees("What these tokens are");
+  await v.sees("ETH-000 is the token on Vite for ETH");
   await v.page.waitForLoadState("networkidle");
   assert.ok(bytes() > 30_000 && bytes() < 300_000, `first load of ${bytes()} bytes`);
   await v.fits(axe, "start " + look.name);

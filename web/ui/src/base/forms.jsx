@@ -46,11 +46,18 @@ export function Segmented({ list, now, choose, label, class: more = "" }) {
   </div>;
 }
 
-// Field is an input with a label and a hint; the hint shows what is wrong with it. Its children stand next to the input.
-export function Field({ id, label, hint, fault, fine, children, ...input }) {
+// Field is an input with a label and a hint; the hint shows what is wrong with it. Its children stand next to the input. `wrap` shows a long text on
+// several lines, so that both of its ends are visible.
+export function Field({ id, label, hint, fault, fine, wrap, children, ...input }) {
+  const Input = wrap ? "textarea" : "input";
+  const enter = (e) => {
+    if (e.key !== "Enter") return;
+    e.preventDefault();
+    e.currentTarget.form?.requestSubmit();
+  };
   return <div class="field">
     <label for={id}>{label}</label>
-    <div class="joined"><input id={id} autocomplete="off" spellcheck={false} aria-invalid={fault ? "true" : undefined} aria-describedby={id + "-hint"} {...input} />{children}</div>
+    <div class="joined"><Input id={id} autocomplete="off" spellcheck={false} aria-invalid={fault ? "true" : undefined} aria-describedby={id + "-hint"} {...(wrap && { rows: 2, onKeyDown: enter })} {...input} />{children}</div>
     <p class={"hint" + (fault ? " bad" : fine ? " good" : "")} id={id + "-hint"} role={fault ? "alert" : undefined}>{fault || fine || hint}</p>
   </div>;
 }
@@ -77,17 +84,17 @@ export function Dialog({ title, close, children, id }) {
 // of act is shown in it; done is called after success.
 export function Confirm({ title, facts = [], lead, action, danger, act, done, cancel, children, id, ready = true }) {
   const w = useMessages();
-  const [busy, setBusy] = useState(false), [fault, setFault] = useState("");
+  const [busy, setBusy] = useState(false), [fault, setFault] = useState(null); // an error gets its words when it is shown, in the language of then
   const confirm = async (e) => {
     e.preventDefault();
     if (busy || !ready) return;
     setBusy(true);
-    setFault("");
+    setFault(null);
     try {
       await act();
       done?.();
     } catch (error) {
-      setFault(trouble(error, w));
+      setFault(error);
       setBusy(false);
     }
   };
@@ -95,7 +102,7 @@ export function Confirm({ title, facts = [], lead, action, danger, act, done, ca
     <Facts list={facts} />
     {lead && <p>{lead}</p>}
     {children}
-    {fault && <Note kind="bad" live>{fault}</Note>}
+    {fault && <Note kind="bad" live>{trouble(fault, w)}</Note>}
     <p class="row end"><Button onClick={cancel} aria-disabled={busy}>{w.cancel}</Button>
       <button class={danger ? "danger" : "main"} aria-busy={busy || undefined} aria-disabled={busy || !ready || undefined}>{busy && <Icon name="busy" />}{action}</button></p>
   </form></Dialog>;

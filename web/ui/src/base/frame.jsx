@@ -51,6 +51,18 @@ function Lost() {
   return !online.use() && <div class="lost" id="lost" role="alert"><Icon name="offline" /><span>{w.offline}</span><Button kind="plain" onClick={retry}>{w.again}</Button></div>;
 }
 
+// Contact is the address of the operator, or the statement that none is configured. `about` becomes the subject of an e-mail.
+export function Contact({ about }) {
+  const w = useMessages();
+  const { contact, reference } = site.use();
+  if (!contact) return reference ? <span class="contact">{w.noContact}</span> : null; // before the site is known, neither is true
+  const mail = contact.startsWith("mailto:");
+  const href = mail && about ? contact + (contact.includes("?") ? "&" : "?") + "subject=" + encodeURIComponent(about) : contact;
+  return <span class="contact">{w.contact}{w.language === "zh" ? "：" : ": "}<a href={href}>{contact.replace(/^(mailto:|https:\/\/)/, "").replace(/(\?.*|\/)$/, "")}</a></span>;
+}
+
+const served = ["bridge", "trade", "start"]; // their readers need the operator, and see when no contact is configured
+
 // Page is the frame of a page.
 function Page({ active, title, wide, children }) {
   const w = useMessages();
@@ -64,7 +76,7 @@ function Page({ active, title, wide, children }) {
     <Lost />
     <main class={wide ? "wide" : ""}>{children}</main>
     <footer>{demo && <span><Icon name="warning" size={14} /> {w.demo}</span>}
-      <span>{contact && <a id="contact" href={contact}>{w.contact}</a>}{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
+      <span>{(contact || served.includes(active)) && <Contact />}{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
     <p class="said" id="said" role="status">{said.use()}</p>
   </>;
 }

@@ -1,13 +1,13 @@
 // What both directions share: the chains with the direction, the token, the address on the exchange chain, the demo wallet.
 import { useEffect, useState } from "preact/hooks";
-import { Amount, Button, Fault, Field, lasted, Short, State, Table } from "../base/components.jsx";
+import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, Short, State, Table } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName, isAddress } from "../base/names.js";
 import { here } from "../base/route.js";
 import { store } from "../base/store.js";
-import { site, useLater, usePoll } from "../base/use.js";
+import { online, site, useLater, usePoll } from "../base/use.js";
 import { messages } from "./messages.js";
 import { lastAddress, lastWallet } from "./place.js";
 
@@ -52,7 +52,7 @@ export function TokenPick({ networks, network, token, from, move }) {
   };
   return <div class="field"><label for="token">{w.token}</label><div class="picked"><TokenIcon symbol={token.symbol} size={28} />
     <select id="token" value={network.name + "/" + token.tokenId} onChange={choose}>{networks.filter((n) => n.tokens.length).map((n) => <optgroup key={n.name} label={group(n)}>
-      {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{from === "exchange" ? t.symbol : assetName(t.symbol)}{t.type === 1 ? " · " + w.labelled : ""}</option>)}</optgroup>)}</select></div></div>;
+      {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{from === "exchange" ? t.symbol : assetName(t.symbol)}{t.type === 1 && from === "source" ? " · " + formatMessage(w.labelIs, { name: t.labelName ?? w.labelled }) : ""}</option>)}</optgroup>)}</select></div></div>;
 }
 
 // states are the kinds of a channel's states.
@@ -72,25 +72,35 @@ export function Guide({ network, token, kind }) {
   return <div class="guide">
     <h2>{w["how_" + kind]}</h2>
     <ol class="how">{[1, 2, 3].map((n) => <li key={n}><span class="number" aria-hidden="true">{n}</span><span>{formatMessage(w[`how_${kind}${n}`], values)}</span></li>)}</ol>
-    <Terms token={token} />
-    <ul class="rules">{(kind === "deposit" ? [["warning", w.onlyThis], ["warning", formatMessage(w.belowNotCredited, { min: shown(BigInt(token.minimumDepositAmount), token.decimals) + " " + symbol })]]
-      : [["warning", w.onlyPayee], ["info", w.refundRule]]).map(([icon, text]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)}</span></li>)}</ul>
+    <Terms network={network} token={token} />
+    <ul class="rules">{(kind === "deposit" ? [["warning", w.onlyThis], ["warning", formatMessage(w.belowNotCredited, { min: shown(BigInt(token.minimumDepositAmount), token.decimals) + " " + symbol }), <Contact />]]
+      : [["warning", w.onlyPayee], ["info", w.refundRule]]).map(([icon, text, more]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)} {more}</span></li>)}</ul>
   </div>;
 }
 
-// Terms are the states, limits, fees and times of both directions of a token.
-export function Terms({ token }) {
+// About explains a token: what it stands for, who holds that, and the ids of both on their chains.
+function About({ network, token }) {
   const w = useMessages(messages);
+  const symbol = assetName(token.symbol), values = { token: token.symbol, symbol, source: network.sourceName, exchange: network.exchangeName };
+  const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
+  return <div class="about" id="about"><h3>{formatMessage(w.about, values)}</h3><p class="small">{formatMessage(w.aboutToken, values)} <Contact /></p>
+    <Facts list={[[formatMessage(w.assetOn, values), token.asset === "native" ? w.coin : id(token.asset)], [formatMessage(w.tokenOn, values), id(token.tokenId)]]} /></div>;
+}
+
+// Terms are the states, limits, fees and times of both directions of a token, and what the token is.
+export function Terms({ network, token }) {
+  const w = useMessages(messages);
+  const known = online.use();
   const symbol = assetName(token.symbol), label = formatMessage(w.terms, { symbol });
   const amount = (units) => <Amount units={BigInt(units)} decimals={token.decimals} unit={symbol} />;
-  const about = (seconds) => (seconds ? "≈ " + lasted(seconds, w.language) : "–");
+  const about = (seconds, state) => (state === "MAINTAIN" ? w.afterPause : state === "CLOSED" ? "–" : seconds ? "≈ " + lasted(seconds, w.language) : w.notMeasured);
   const both = (name, one, other) => ({ key: name, cells: [name, one, other] });
-  return <div class="terms"><h3>{label}</h3><Table id="terms" label={label} head={[symbol, w.deposit, w.withdraw]} rows={[
-    both(w.state, ...[token.depositState, token.withdrawState].map((state) => <State kind={states[state]}>{w["channel_" + state]}</State>)),
+  return <><div class="terms"><h3>{label}</h3><Table id="terms" label={label} head={[symbol, w.deposit, w.withdraw]} rows={[
+    both(w.state, ...[token.depositState, token.withdrawState].map((state) => (known ? <State kind={states[state]}>{w["channel_" + state]}</State> : <State kind="wait">{w.notKnown}</State>))),
     both(w.minimum, amount(token.minimumDepositAmount), amount(token.minimumWithdrawAmount)),
     both(w.maximum, w.noLimit, BigInt(token.maximumWithdrawAmount) === 0n ? w.noLimit : amount(token.maximumWithdrawAmount)),
     both(w.fee, w.noFee, feeOf(token, w)),
-    both(w.expected, about(token.depositSeconds), about(token.withdrawSeconds))]} /></div>;
+    both(w.expected, about(token.depositSeconds, token.depositState), about(token.withdrawSeconds, token.withdrawState))]} /></div><About network={network} token={token} /></>;
 }
 
 // Account is the reader's address on the exchange chain: typed, or of the demo wallet, which proposes a usual amount.
@@ -113,8 +123,9 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
     setBusy(false);
   };
   const type = (e) => {
-    if (isAddress(e.currentTarget.value.trim())) lastAddress.set(e.currentTarget.value.trim());
-    move({}, { address: e.currentTarget.value });
+    const typed = e.currentTarget.value.replace(/\s/g, "");
+    if (isAddress(typed)) lastAddress.set(typed);
+    move({}, { address: typed });
   };
   const leave = () => {
     lastWallet.set("");
@@ -124,7 +135,7 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
   if (demo) return <div class="field demo"><span class="label">{formatMessage(label, { chain: network.exchangeName })} · {w.demoIs}</span>
     <div class="account"><Icon name="wallet" /><span><Short text={demo.wallet.address} what={w.demoIs} /><span class="small faint">{w.balance} <strong id="balance">{demo.balance === null ? "–" : <Amount units={demo.balance} decimals={token.decimals} unit={token.symbol} />}</strong></span></span>
       <Button kind="plain" onClick={leave}>{w.leave}</Button></div></div>;
-  return <><Field id="account" class="code" label={formatMessage(label, { chain: network.exchangeName })} hint={w.accountHint} value={typedAddress} onInput={type}
+  return <><Field id="account" class="code" wrap label={formatMessage(label, { chain: network.exchangeName })} hint={w.accountHint} value={typedAddress} onInput={type}
     fault={rested && !isAddress(rested) ? w.accountWrong : ""} placeholder="vite_…" />
     {offer.offered && <Button id="use-demo" icon="wallet" busy={busy} onClick={start}>{w.useDemo}</Button>}
     {fault && <Fault error={fault} />}</>;

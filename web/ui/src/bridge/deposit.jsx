@@ -1,6 +1,6 @@
 // A deposit: how much and to whom, then paid by a wallet of the page, or by hand to the address that is shown.
 import { useState } from "preact/hooks";
-import { Amount, Asked, Button, Confirm, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
+import { Amount, Asked, Button, Confirm, Contact, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
 import { Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
@@ -8,9 +8,9 @@ import { online, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
-import { Account, Guide, TokenPick, Way } from "./account.jsx";
+import { Account, Guide, Terms, TokenPick, Way } from "./account.jsx";
 import { floored, pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
-import { check, withAmount } from "./gateway.js";
+import { check, hex, withAmount, withdrawalsFor } from "./gateway.js";
 import { messages } from "./messages.js";
 import { doubtful, keepSent } from "./place.js";
 import { worth } from "./rates.js";
@@ -25,7 +25,7 @@ export function Deposit(given) {
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
   const [asking, asks] = useState(null); // what pays, once it is to be confirmed
   const inDoubt = doubtful.use();
-  const [fault, setFault] = useState("");
+  const [fault, setFault] = useState(null);
 
   const amount = query.amount ?? "", decimals = Math.min(token.decimals, token.assetDecimals);
   const inAsset = (n) => rescaled(n, token.decimals, token.assetDecimals);
@@ -77,20 +77,23 @@ export function Deposit(given) {
     go(["record", "deposit", network.name, token.tokenId, hash], { address });
   };
   const attempt = (f) => async (...values) => {
-    setFault("");
+    setFault(null);
     try {
       await f(...values);
     } catch (error) {
-      setFault(trouble(error, w));
+      setFault(error);
     }
   };
   const fits = units !== null && !amountFault;
   const value = !fits ? "" : worth(units, token.decimals, rate, w.language);
   const facts = [
-    [w.youSend, fits && <Amount units={units} decimals={token.decimals} unit={symbol} most={decimals} />], [w.value, value && "≈ " + value],
-    [w.fee, w.noFee], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
-    [w.expected, token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language)],
+    [w.youSend, fits && <Amount units={units} decimals={token.decimals} unit={symbol} most={decimals} />], [w.value, value],
+    [w.gatewayFee, w.noFee], [w.networkFee, w.networkFeePaid], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
+    [w.expected, state === "OPEN" ? token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language) : state === "MAINTAIN" && w.afterPause],
   ];
+  const parts = fits ? withdrawalsFor(units, token) : 1, most1 = shown(BigInt(token.maximumWithdrawAmount), token.decimals) + " " + symbol;
+  const outAgain = parts > 1 && <Note kind="warn"><span id="out-again">{formatMessage(w.outAgain, { max: most1, n: parts })}</span></Note>;
+  const payer = asking === "browser" ? browser.account : network.chainId ? demo?.wallet.source : "";
   const holding = { network, balance, token, symbol };
   return <>
     <div class="transfer">
@@ -102,24 +105,25 @@ export function Deposit(given) {
         {browser.wallet ? <Payer name={browser.wallet.name || w.browserWallet} address={browser.account} away={browser.chain !== 0 && browser.chain !== network.chainId && network.sourceName} {...holding} leave={browser.leave} />
           : demo && <Payer name={w.demoAccount} address={network.chainId ? demo.wallet.source : ""} {...holding} />}
         <Field id="pay-amount" class="large" label={w.payAmount} inputMode="decimal" placeholder="0.0" value={amount} onInput={(e) => move({}, { amount: e.currentTarget.value })} fault={amountFault}
-          hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
+          hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> {value}</span>}</>}>
           {most !== null && <Button id="all" onClick={() => move({}, { amount: plain(most, token.decimals) })}>{w.all}</Button>}</Field>
         <Account {...given} label={w.account} usual={amount ? "" : symbol === "ETH" ? "0.5" : "100"} />
         <Facts list={facts} />
-        {fault && <Note kind="bad" live>{fault}</Note>}
+        {outAgain}
+        {fault && <Note kind="bad" live>{trouble(fault, w)}</Note>}
         <div class="acts">
           {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => asks("demo")}>{missing || w.payDemo}</Button>}
-          {network.chainId && <Browser browser={browser} network={network} first={!demo} ready={Boolean(address)} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
+          {network.chainId && <Browser browser={browser} network={network} labelName={token.labelName} first={!demo} ready={Boolean(address)} open={state === "OPEN"} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
         </div>
       </form>
       <div class="side"><section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
         : !address ? <Guide network={network} token={live} kind="deposit" />
-          : <Asked poll={info} lines={8}>{(d) => <><StateNote state={state} kind="deposit" /><ByAddress {...given} info={d} units={amountFault ? null : units} symbol={symbol} minimum={minimum} /></>}</Asked>}</section>
-        {address && <Latest {...given} token={live} kind="deposit" id="latest-deposit" />}</div>
+          : <Asked poll={info} lines={8}>{(d) => <><ByAddress {...given} info={d} paused={state !== "OPEN"} units={amountFault ? null : units} symbol={symbol} minimum={minimum} /></>}</Asked>}</section>
+        {address && <><Latest {...given} token={live} kind="deposit" id="latest-deposit" /><section class="card"><Terms network={network} token={live} /></section></>}</div>
     </div>
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmDeposit, { symbol })} action={asking === "demo" ? w.payNow : formatMessage(w.payWith, { name: browser.wallet?.name || w.browserWallet })}
-      facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{info.data?.depositAddress}</code>], [info.data?.labelName, info.data?.label && <code>{info.data.label}</code>],
-        [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => asks(null)} cancel={() => asks(null)} ready={!missing} />}
+      facts={[...facts, [w.onChain, network.sourceName], [w.fromAccount, payer && <code>{payer}</code>], [w.toAddress, <code>{info.data?.depositAddress}</code>], [info.data?.labelName, info.data?.label && <code>{info.data.label}</code>],
+        [formatMessage(w.arrivesOn, { chain: network.exchangeName }), <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => asks(null)} cancel={() => asks(null)} ready={!missing}>{outAgain}</Confirm>}
   </>;
 }
 
@@ -151,7 +155,7 @@ function Payer({ name, network, address, away, balance, token, symbol, leave }) 
 }
 
 // Browser is the button of the browser's wallets: connect, switch the chain, pay.
-function Browser({ browser, network, first, ready, missing, attempt, pay }) {
+function Browser({ browser, network, labelName, first, ready, open, missing, attempt, pay }) {
   const w = useMessages(messages);
   const [choosing, choose] = useState(false), [busy, setBusy] = useState(false);
   const busily = (f) => attempt(async (...values) => {
@@ -168,7 +172,7 @@ function Browser({ browser, network, first, ready, missing, attempt, pay }) {
   });
   const kind = first ? "main" : "";
   if (!browser.wallet) {
-    if (browser.list.length === 0) return first && (ready ? <p class="small faint" id="no-wallet">{w.noWallet}</p>
+    if (browser.list.length === 0) return first && (ready ? open && <p class="small faint" id="no-wallet">{labelName ? formatMessage(w.noWalletLabel, { name: labelName }) : w.noWallet}</p>
       : <Button kind="main" id="continue" onClick={() => document.getElementById("account")?.focus()}>{w.needAddress}</Button>);
     return <><Button kind={kind} id="connect" icon="wallet" busy={busy} onClick={() => (browser.list.length === 1 ? connect(browser.list[0]) : choose(true))}>{w.connect}</Button>
       {choosing && <Dialog id="wallets" title={w.connect} close={() => choose(false)}><div class="stack">{browser.list.map((wallet) =>
@@ -178,26 +182,35 @@ function Browser({ browser, network, first, ready, missing, attempt, pay }) {
   return <Button kind={kind} id="pay-browser" aria-disabled={Boolean(missing)} onClick={pay}>{missing || formatMessage(w.payWith, { name: browser.wallet.name || w.browserWallet })}</Button>;
 }
 
-// ByAddress is the address to pay to, with everything that has to be right about the payment.
-function ByAddress({ network, token, address, info, units, symbol, minimum }) {
+// ByAddress is the address to pay to, with everything that has to be right about the payment. While deposits are paused it is folded away.
+function ByAddress({ paused, ...given }) {
   const w = useMessages(messages);
-  const labelled = Boolean(info.label);
+  if (!paused) return <PayTo {...given} />;
+  return <div id="paused"><Empty icon="clock" title={w.depositPaused} /><details><summary>{w.showAddress}</summary><PayTo {...given} paused /></details></div>;
+}
+
+// PayTo shows the address. On a chain with contracts no wallet puts a label into a payment when it scans a code, so none is shown there.
+function PayTo({ network, token, address, info, units, symbol, minimum, paused }) {
+  const w = useMessages(messages);
+  const name = info.labelName, labelled = Boolean(info.label), inData = labelled && Boolean(network.chainId);
   const uri = info.paymentUri && withAmount(info.paymentUri, units, token.decimals);
   const least = shown(minimum, token.decimals) + " " + symbol;
+  const data = hex(new TextEncoder().encode(info.label ?? ""));
   return <>
     <h2>{formatMessage(w.depositTo, { symbol, chain: network.sourceName })}</h2>
-    <div class="sides"><div>
+    {labelled && <Note kind="warn"><span id="label-rule">{formatMessage(inData ? w.labelInData : w.labelWarning, { name, symbol })} <Contact /></span></Note>}
+    <div class={inData || paused ? "" : "sides"}><div>
       <span class="label">{w.toAddress}</span><Whole id="deposit-address" what={w.toAddress} text={info.depositAddress} />
-      {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name: info.labelName })}</span><Whole id="deposit-label-text" what={info.labelName} text={info.label} />
-        <Note kind="warn">{formatMessage(w.labelWarning, { name: info.labelName })}</Note></div>}
-      <span class="label">{w.arrivesAt}</span><p id="arrives-at"><code>{address}</code></p>
-      {uri && <p><a id="open-wallet" class="button" href={uri}><Icon name="external" /> {w.openWallet}</a></p>}
-    </div><div class="codes"><Qr text={uri ?? info.depositAddress} label={w.depositQr} />{labelled && <Qr text={info.label} label={formatMessage(w.labelQr, { name: info.labelName })} />}</div></div>
+      {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name })}</span><Whole id="deposit-label-text" what={name} text={info.label} />
+        {inData && <><p class="small faint">{formatMessage(token.asset === "native" ? w.labelInCoin : w.labelInToken, { name })}</p><Whole id="deposit-label-data" what={formatMessage(w.labelHex, { name })} text={data} /></>}</div>}
+      <span class="label">{formatMessage(w.arrivesOn, { chain: network.exchangeName })}</span><p id="arrives-at"><code>{address}</code></p>
+      {uri && !paused && <p><a id="open-wallet" class="button" href={uri}><Icon name="external" /> {w.openWallet}</a></p>}
+    </div>{!inData && !paused && <div class="codes"><Qr text={uri ?? info.depositAddress} label={w.depositQr} />{labelled && <Qr text={info.label} label={formatMessage(w.labelQr, { name })} />}</div>}</div>
     <ul class="rules">
       <li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyThis, { symbol, chain: network.sourceName })}</span></li>
-      <li id="below"><Icon name="warning" size={16} /><span>{formatMessage(w.belowNotCredited, { min: least })}</span></li>
-      <li><Icon name="clock" size={16} /><span>{formatMessage(w.creditedAfter, { n: info.confirmationCount })}{token.depositSeconds ? " ≈ " + lasted(token.depositSeconds, w.language) : ""}</span></li>
+      <li id="below"><Icon name="warning" size={16} /><span>{formatMessage(w.belowNotCredited, { min: least })} <Contact /></span></li>
+      <li><Icon name="clock" size={16} /><span>{paused ? w.afterPause + "." : <>{formatMessage(w.creditedAfter, { n: info.confirmationCount })}{token.depositSeconds ? " ≈ " + lasted(token.depositSeconds, w.language) : ""}</>}</span></li>
     </ul>
-    {info.noticeMsg && <Note>{info.noticeMsg}</Note>}
+    {info.noticeMsg && !paused && <Note>{info.noticeMsg}</Note>}
   </>;
 }

@@ -174,6 +174,21 @@ export function check({ net, fee, minimum, maximum, balance }) {
   return null;
 }
 
+// withdrawalsFor is the number of withdrawals that take an amount out again: the maximum bounds what arrives, and a flat fee is paid in addition.
+export function withdrawalsFor(units, { maximumWithdrawAmount, fee }) {
+  const maximum = BigInt(maximumWithdrawAmount), each = maximum + (fee?.kind === "flat" ? BigInt(fee.amount ?? 0) : 0n);
+  return maximum === 0n ? 1 : Number((units + each - 1n) / each);
+}
+
+// sums are the money of a record: what was sent and what is received, in smallest units of the token. Null is not known, or does not come. A refused
+// withdrawal is returned in full, with its fee.
+export function sums(record) {
+  const net = BigInt(record.amount), fee = BigInt(record.fee);
+  const comes = ["run", "good"].includes(progress(record).kind);
+  const full = record.kind === "withdraw" && ["TOT_EXCEED_THE_LIMIT", "WRONG_WITHDRAW_ADDRESS"].includes(record.state) && record.refundState;
+  return { sent: net + fee, fee: full ? 0n : fee, received: comes ? net : null, refund: full ? net + fee : null };
+}
+
 const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 // csv is a table for spreadsheets.

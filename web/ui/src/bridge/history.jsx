@@ -1,12 +1,13 @@
 // All deposits and withdrawals of an address, with filters, as a table and as a file.
 import { useEffect, useState } from "preact/hooks";
 import { Amount, Asked, Button, Empty, Pager, Short, Table, Time } from "../base/components.jsx";
-import { plain } from "../base/amount.js";
+import { plain, shown } from "../base/amount.js";
 import { TokenIcon } from "../base/icons.jsx";
 import { useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { assetName } from "../base/names.js";
 import { Account } from "./account.jsx";
-import { csv, ended, Gateway } from "./gateway.js";
+import { csv, ended, Gateway, sums } from "./gateway.js";
 import { messages } from "./messages.js";
 import { linkOf, Standing, wordOf } from "./record.jsx";
 
@@ -26,6 +27,15 @@ async function everything(tokens, kinds, address, language, signal) {
 
 // groupOf is a record's group: open, done or attention.
 const groupOf = (record) => (record.held || record.refundState === "REFUNDING" || !ended(record) ? (record.held ? "attention" : "open") : /_CONFIRMED$/.test(record.state) ? "done" : "attention");
+
+// moneyOf is a record's money for the table: what was sent, with the fee, and what is received.
+function moneyOf(r, w) {
+  const { sent, fee, received } = sums(r), { decimals, symbol } = r.token, ends = [assetName(symbol), symbol];
+  if (r.kind === "withdraw") ends.reverse();
+  const tiny = (units) => units > 0n && units < 10n ** BigInt(Math.max(0, decimals - 8));
+  const amount = (units, unit) => (tiny(units) ? <span class="num" title={shown(units, decimals) + " " + unit}>{"< 0.00000001"}<span class="unit">{unit}</span></span> : <Amount units={units} decimals={decimals} unit={unit} />);
+  return [<>{amount(sent, ends[0])}{fee > 0n && <div class="small faint">{w.fee} {amount(fee, symbol)}</div>}</>, received === null ? "–" : amount(received, ends[1])];
+}
 
 const hit = (record, text) => [record.inTxHash, record.outTxHash, record.refundTxHash, record.token.symbol, plain(BigInt(record.amount), record.token.decimals)].some((of) => of?.toLowerCase().includes(text.toLowerCase()));
 
@@ -68,9 +78,9 @@ export function History(given) {
       return <>
         <div class="row spread"><span class="small faint" id="found">{formatMessage(w.found, { n: rows.length })}</span><Button id="csv" icon="download" onClick={() => save(rows)}>{w.download}</Button></div>
         {more && <p class="small faint" id="newest">{w.newestOnly}</p>}
-        <Table id="records" label={w.historyOf} head={[w.when, w.direction, ">" + w.sendAmount, ">" + w.feeColumn, w.state, w.inTx, w.outTx]} rows={part.map((r) => ({ key: r.kind + r.inTxHash + r.dateTime + r.token.tokenId, cells: [
+        <Table id="records" label={w.historyOf} head={[w.when, w.direction, ">" + w.sentColumn, ">" + w.receivedColumn, w.state, w.inTx, w.outTx]} rows={part.map((r) => ({ key: r.kind + r.inTxHash + r.dateTime + r.token.tokenId, cells: [
           <a href={linkOf(r, address)}><Time ms={Number(r.dateTime)} /></a>, <span class="way-of"><TokenIcon symbol={r.token.symbol} size={18} />{r.kind === "deposit" ? w.deposit : w.withdraw}</span>,
-          <Amount units={BigInt(r.amount)} decimals={r.token.decimals} unit={r.token.symbol} most={BigInt(r.amount) < 10n ** BigInt(Math.max(0, r.token.decimals - 8)) ? r.token.decimals : 8} />, <Amount units={BigInt(r.fee)} decimals={r.token.decimals} />,
+          ...moneyOf(r, w),
           <span data-state={r.state} title={wordOf(r, w)[1]}><Standing record={r} w={w} /></span>, <Short text={r.inTxHash} link={r.inLink} />,
           (r.outTxHash ?? r.refundTxHash) && <Short text={r.outTxHash ?? r.refundTxHash} link={r.outTxHash ? r.outLink : r.refundLink} />] }))} />
         {rows.length > pageSize && <Pager newer={at > 0 ? () => turn(at - 1) : null} older={(at + 1) * pageSize < rows.length ? () => turn(at + 1) : null} />}

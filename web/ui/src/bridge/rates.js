@@ -38,12 +38,14 @@ export function useRate(tokenId) {
   return rate;
 }
 
-// Worth is an amount's value in the reader's currency, if it is known.
+// Worth is an amount's value in the reader's currency, "≈ $2.00", if it is known.
 export function worth(units, decimals, rate, language) {
   const first = language === "zh" ? "CNY" : "USD";
   for (const currency of [first, first === "USD" ? "CNY" : "USD"]) {
     const value = valueOf(units, decimals, rate, currency);
-    if (value !== null) return new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en", { style: "currency", currency, currencyDisplay: "narrowSymbol" }).format(Number(value));
+    if (value === null) continue;
+    const money = new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en", { style: "currency", currency, currencyDisplay: "narrowSymbol" });
+    return Number(value) === 0 && units > 0n ? "< " + money.format(0.01) : "≈ " + money.format(Number(value));
   }
   return "";
 }

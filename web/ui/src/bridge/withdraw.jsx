@@ -1,6 +1,6 @@
 // A withdrawal: where to, how much, what it costs, and the block that does it.
 import { useState } from "preact/hooks";
-import { Amount, Asked, Button, Confirm, Empty, Facts, Field, lasted, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
+import { Amount, Asked, Button, Confirm, Empty, Facts, Field, lasted, Moment, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
 import { Away, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
@@ -8,7 +8,7 @@ import { online, useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
-import { Account, Guide, TokenPick, Way } from "./account.jsx";
+import { Account, Guide, Terms, TokenPick, Way } from "./account.jsx";
 import { Doubt, liveOf, StateNote } from "./deposit.jsx";
 import { useBrowserWallet } from "./evm.js";
 import { check, comment, hex, paymentLink } from "./gateway.js";
@@ -39,10 +39,11 @@ export function Withdraw(given) {
   const info = usePoll(address && state === "OPEN" ? (signal) => gateway.withdrawInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
   const inDoubt = doubtful.use(), knownPayee = lastPayee.use();
-  const [asking, asks] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
+  const [asking, asks] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(null), [byHand, setByHand] = useState(null);
 
   const withLabel = token.type === 1, symbol = assetName(token.symbol);
   const to = query.to ?? "", label = query.label ?? "", amount = query.amount ?? "";
+  const labelName = token.labelName ?? w.labelled;
   const show = (units) => shown(units, token.decimals) + " " + token.symbol;
   const arrives = (units) => shown(units, token.decimals) + " " + symbol;
   const payee = useAddress(gateway, to, withLabel ? label : null);
@@ -64,12 +65,12 @@ export function Withdraw(given) {
   // all fills in what is left of the balance after the fee. The quote never exceeds the balance.
   const all = async () => {
     setBusy(true);
-    setFault("");
+    setFault(null);
     try {
       const left = balance - await gateway.fee(address, balance, true);
       move({}, { amount: plain(left > 0n ? left : 0n, token.decimals) });
     } catch (error) {
-      setFault(trouble(error, w));
+      setFault(error);
     }
     setBusy(false);
   };
@@ -104,31 +105,31 @@ export function Withdraw(given) {
   const submit = async (e) => {
     e.preventDefault();
     if (missing || busy) return;
-    setFault("");
+    setFault(null);
     if (demo) return asks(true);
     setBusy(true);
     try {
-      setByHand({ to: await guard(), gross, data: data(), payee: to.trim(), label, payer: address });
+      setByHand({ to: await guard(), gross, data: data(), payee: to.trim(), label, labelName, payer: address, at: Date.now() });
     } catch (error) {
-      setFault(trouble(error, w));
+      setFault(error);
     }
     setBusy(false);
   };
   const change = (name) => (e) => move({}, { [name]: e.currentTarget.value });
   const enterPayee = (payee) => {
-    lastPayee.set(payee.trim());
-    move({}, { to: payee });
+    const typed = payee.replace(/\s/g, "");
+    lastPayee.set(typed);
+    move({}, { to: typed });
   };
   const shownPayment = byHand && !missing && byHand.payee === to.trim() && byHand.label === label && byHand.payer === address && byHand.gross === gross ? byHand : null;
   const fits = net !== null && !amountFault, usualFee = token.fee?.kind === "flat" ? BigInt(token.fee.amount) : null;
-  const fee = fits ? quote.fee : usualFee;
+  const fee = (fits ? quote.fee : null) ?? usualFee; // a flat fee is known without the server
   const value = !fits ? "" : worth(net, token.decimals, rate, w.language);
   const units = (n, unit) => <Amount units={n} decimals={token.decimals} unit={unit} most={token.decimals} />;
   const facts = [
-    [w.youReceive, fits && <strong>{units(net, symbol)}</strong>], [w.value, value && "≈ " + value], [w.fee, <span id="fee">{fee === null ? "–" : units(fee, token.symbol)}</span>],
-    [w.total, <span id="total">{!fits || quote.fee === null ? "–" : units(net + quote.fee, token.symbol)}</span>], [w.expected, token.withdrawSeconds && "≈ " + lasted(token.withdrawSeconds, w.language)],
+    [w.youReceive, fits && <strong>{units(net, symbol)}</strong>], [w.value, value], [w.gatewayFee, <span id="fee">{fee === null ? "–" : units(fee, token.symbol)}</span>],
+    [w.total, <span id="total">{!fits || fee === null ? "–" : units(net + fee, token.symbol)}</span>], [w.expected, state === "OPEN" ? token.withdrawSeconds && "≈ " + lasted(token.withdrawSeconds, w.language) : state === "MAINTAIN" && w.afterPause],
   ];
-  const labelName = info.data?.labelName ?? w.labelled;
   const range = maximum === null ? formatMessage(w.rangeOpen, { min: arrives(minimum) }) : formatMessage(w.range, { min: arrives(minimum), max: arrives(maximum) });
   return <>
     <div class="transfer">
@@ -139,33 +140,39 @@ export function Withdraw(given) {
         <TokenPick {...given} from="exchange" />
         <Account {...given} label={w.payer} />
         <Field id="amount" class="large" label={w.amount} inputMode="decimal" placeholder="0.0" value={amount} onInput={change("amount")} fault={amountFault}
-          hint={<>{range}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
+          hint={<>{range}{value && <span class="worth" id="worth"> {value}</span>}</>}>
           {balance !== null && <Button id="all" busy={busy} onClick={all}>{w.all}</Button>}</Field>
-        <Field id="to" class="code" label={formatMessage(w.to, { chain: network.sourceName })} hint={formatMessage(w.toHint, { symbol, chain: network.sourceName })} value={to} onInput={(e) => enterPayee(e.currentTarget.value)}
+        <Field id="to" class="code" wrap label={formatMessage(w.to, { chain: network.sourceName })} hint={formatMessage(w.toHint, { symbol, chain: network.sourceName })} value={to} onInput={(e) => enterPayee(e.currentTarget.value)}
           fault={toFault || (to.trim() && to.trim() !== knownPayee ? w.toLinked : "")} fine={fine ? w.toFine : ""}>{browser.account && browser.account !== to && <Button id="own" onClick={() => enterPayee(browser.account)}>{w.own}</Button>}</Field>
         {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: labelName })} hint={w.labelHint} value={label} onInput={change("label")} />}
         <Facts list={facts} />
         {info.data?.noticeMsg && <Note>{info.data.noticeMsg}</Note>}
-        {fault && <Note kind="bad" live>{fault}</Note>}
+        {fault && <Note kind="bad" live>{fault instanceof Away ? w.notPrepared : trouble(fault, w)}</Note>}
         <div class="acts"><button class="main" id="send" aria-busy={busy || undefined} aria-disabled={busy || Boolean(missing)}>{missing || (demo ? w.send : w.showPayment)}</button></div>
       </form>
       <div class="side"><section class="card" aria-label={w.byHand} id="by-hand">{shownPayment ? <ByHand {...shownPayment} token={token} network={network} /> : <Guide network={network} token={live} kind="withdraw" />}</section>
-        {address && <Latest {...given} kind="withdraw" id="latest-withdraw" />}</div>
+        {address && <Latest {...given} kind="withdraw" id="latest-withdraw" since={shownPayment?.at} />}
+        {shownPayment && <section class="card"><Terms network={network} token={live} /></section>}</div>
     </div>
-    {asking && <Confirm id="confirm" title={formatMessage(w.confirmWithdraw, { symbol })} action={w.send} facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{to.trim()}</code>], [labelName, withLabel && label && <code>{label}</code>]]}
+    {asking && <Confirm id="confirm" title={formatMessage(w.confirmWithdraw, { symbol })} action={w.send} facts={[...facts, [w.onChain, network.sourceName], [formatMessage(w.sentFrom, { chain: network.exchangeName }), <code>{address}</code>], [w.toAddress, <code>{to.trim()}</code>], [labelName, withLabel && label && <code>{label}</code>]]}
       lead={w.confirmLead} act={act} done={() => asks(false)} cancel={() => asks(false)} ready={!missing} />}
   </>;
 }
 
+const quoted = 600_000; // milliseconds for which a quote of a network fee holds (docs/gateway-api.md)
+
 // ByHand is the payment for a wallet elsewhere.
-function ByHand({ to, gross, data, payee, label, token, network }) {
+function ByHand({ to, gross, data, payee, label, labelName, at, token, network }) {
   const w = useMessages(messages);
   const link = paymentLink(to, token, gross, data);
   return <>
     <h2>{w.byHand}</h2><p class="small">{formatMessage(w.byHandLead, { chain: network.exchangeName })}</p>
-    <Facts list={[[w.arrivesAt, <code id="by-hand-payee">{payee}</code>], [w.labelled, token.type === 1 && label && <code>{label}</code>]]} />
+    <Facts list={[[formatMessage(w.arrivesOn, { chain: network.sourceName }), <code id="by-hand-payee">{payee}</code>], [labelName, token.type === 1 && label && <code>{label}</code>],
+      [w.feeUntil, token.fee?.kind === "network" && <Moment ms={at + quoted} />]]} />
+    <Note kind="warn">{formatMessage(w.byHandOnly, { token: token.symbol, chain: network.exchangeName })}{token.fee?.kind === "network" && " " + w.byHandLate}</Note>
     <div class="sides"><div>
-      <span class="label">{w.sendAmount}</span><Whole what={w.sendAmount} text={plain(gross, token.decimals)} />
+      <span class="label">{formatMessage(w.amountOf, { token: token.symbol })}</span><Whole what={w.sendAmount} text={plain(gross, token.decimals)} />
+      <span class="label">{formatMessage(w.tokenId, { token: token.symbol })}</span><Whole what={w.token} text={token.tokenId} />
       <span class="label">{w.toAddress}</span><Whole what={w.toAddress} text={to} />
       <span class="label">{w.commentHex}</span><Whole what={w.commentHex} text={hex(data)} id="comment" />
     </div><div class="codes"><Qr text={link} label={w.payQr} /></div></div>

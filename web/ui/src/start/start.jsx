@@ -1,5 +1,5 @@
 // The start page of a listener: what it serves, how that stands, and the ways in for each reader.
-import { Copy, lasted, linkTo, open, Skeleton, State, Table, Tabs } from "../base/components.jsx";
+import { Contact, Copy, lasted, linkTo, open, Skeleton, State, Table, Tabs } from "../base/components.jsx";
 import { cut, grouped, shown } from "../base/amount.js";
 import { ask, base } from "../base/http.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
@@ -60,7 +60,7 @@ function Health({ networks, started }) {
   };
   return <div class="card health" id="health">
     <State kind={kind}>{text}</State>
-    {started && <p class="small faint">{formatMessage(w.up, { time: lasted((Date.now() - Date.parse(started)) / 1000, w.language) })}</p>}
+    {started && Date.now() - Date.parse(started) > 86_400_000 && <p class="small faint">{formatMessage(w.up, { time: lasted((Date.now() - Date.parse(started)) / 1000, w.language) })}</p>}
     {data?.chains?.length > 0 && <ul>{data.chains.map((chain) => <li key={chain.id}>
       <ChainIcon name={nameOf(chain.id)} size={20} /><span>{nameOf(chain.id)}</span>
       <span class="num small faint">{formatMessage(w.blocks, { height: grouped(String(chain.height)) })}</span></li>)}</ul>}
@@ -80,7 +80,7 @@ const states = { OPEN: "good", MAINTAIN: "warn", CLOSED: "bad" };
 function Network({ network }) {
   const w = useMessages(messages);
   return <section class="card network">
-    <h2><span><ChainIcon name={sourceOf(network)} size={28} />{sourceOf(network)}</span><Icon name="swap" size={16} /><span><ChainIcon name={exchangeOf(network)} size={28} />{exchangeOf(network)}</span></h2>
+    <h2><span><ChainIcon name={sourceOf(network)} size={28} />{sourceOf(network)}</span><span><Icon name="swap" size={16} /><ChainIcon name={exchangeOf(network)} size={28} />{exchangeOf(network)}</span></h2>
     <Table label={w.tokens} head={[w.token, w.deposit, w.withdraw, w.fee]} rows={network.tokens.map((token) => {
       const amount = (units) => shown(BigInt(units), token.decimals, 8);
       const unit = <span class="unit">{assetName(token.symbol)}</span>;
@@ -89,11 +89,23 @@ function Network({ network }) {
         <a class="token" href={`${base()}/bridge#/deposit/${encodeURIComponent(network.name)}/${encodeURIComponent(token.tokenId)}`}><TokenIcon symbol={token.symbol} size={32} /><strong>{assetName(token.symbol)}</strong></a>,
         <Way state={token.depositState} seconds={token.depositSeconds}>{formatMessage(w.from, { amount: amount(token.minimumDepositAmount) })}{unit}</Way>,
         <Way state={token.withdrawState} seconds={token.withdrawSeconds}>{most === "0" ? formatMessage(w.from, { amount: least }) : formatMessage(w.range, { min: least, max: amount(most) })}{unit}</Way>,
-        <span class="num">{feeOf(token, w, amount)}{token.fee?.kind === "flat" && token.fee.amount !== "0" && unit}</span>,
+        <span class="num">{feeOf(token, w, amount)}{token.fee?.kind === "flat" && token.fee.amount !== "0" && <span class="unit">{token.symbol}</span>}</span>,
       ] };
     })} />
     <p class="small faint">{w.tokensLead}</p>
+    {network.tokens.length > 0 && <About network={network} />}
   </section>;
+}
+
+// About explains the tokens of a network: what they stand for, who holds that, and their ids on both chains.
+function About({ network }) {
+  const w = useMessages(messages);
+  const source = sourceOf(network), exchange = exchangeOf(network), [first] = network.tokens;
+  const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
+  return <div class="about" id="about"><h3>{w.what}</h3>
+    <p>{formatMessage(w.whatTokens, { token: first.symbol, symbol: assetName(first.symbol), source, exchange })} <Contact /></p>
+    <details><summary>{w.ids}</summary><Table label={w.ids} head={[w.token, formatMessage(w.asset, { chain: source }), formatMessage(w.asset, { chain: exchange })]} rows={network.tokens.map((token) => ({ key: token.tokenId, cells: [
+      <strong>{token.symbol}</strong>, token.asset === "native" ? w.coin : id(token.asset), id(token.tokenId)] }))} /></details></div>;
 }
 
 // feeOf is a fee rule in words.
