@@ -151,6 +151,15 @@ func (a *accountSender) awaitStored(ctx context.Context) error {
 	return nil
 }
 
+// awaitSent waits until the node has every block that a process has sent for the address.
+func (a *accountSender) awaitSent(ctx context.Context) (err error) {
+	if a.lock, err = a.heads.LockHead(ctx, a.network, a.agent); err != nil {
+		return err
+	}
+	defer a.lock.Unlock()
+	return a.awaitStored(ctx)
+}
+
 // receiveFirst receives a pending transfer to the address. The chain requires a receive as every
 // account's first block.
 func (a *accountSender) receiveFirst(ctx context.Context) error {

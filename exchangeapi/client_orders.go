@@ -51,17 +51,29 @@ func (n *network) checkUnused(ctx context.Context, key apikey.Key, clientID stri
 	if clientID == "" {
 		return nil
 	}
+	return rejectTaken(n.Keys.CheckUnused(ctx, key.Key, clientID))
+}
+
+// checkFree is checkUnused, but it frees an ID whose order never reached the chain.
+func (n *network) checkFree(ctx context.Context, key apikey.Key, clientID string) error {
+	if clientID == "" {
+		return nil
+	}
 	err := n.Keys.CheckUnused(ctx, key.Key, clientID)
 	var taken *apikey.TakenError
 	if errors.As(err, &taken) && n.Now().Sub(taken.Created) >= abandonedAfter {
-		err = n.freeAbandoned(ctx, taken)
+		err = n.freeAbandoned(ctx, key, taken)
 	}
 	return rejectTaken(err)
 }
 
 // freeAbandoned frees an ID whose order never reached the chain, because the program ended before
-// it was sent. The ID is too old for an order that is still being sent.
-func (n *network) freeAbandoned(ctx context.Context, taken *apikey.TakenError) error {
+// it was sent. The ID is too old for an order that is still being sent. A node that is behind the
+// processes that send for the key proves nothing.
+func (n *network) freeAbandoned(ctx context.Context, key apikey.Key, taken *apikey.TakenError) error {
+	if err := n.sender.run(ctx, key, func(a *accountSender) error { return a.awaitSent(ctx) }); err != nil {
+		return err
+	}
 	block, err := n.Node.AccountBlockByHash(ctx, taken.Order)
 	switch {
 	case err != nil:

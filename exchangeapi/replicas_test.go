@@ -160,3 +160,28 @@ func TestReplicasRefuseARepeat(t *testing.T) {
 	}
 	require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 }
+
+// A node that is behind for long does not free the client ID of an order that another process has
+// placed: the order would be placed a second time.
+func TestLaggingNodeFreesNoClientID(t *testing.T) {
+	database := recordstest.Postgres(t).Database(t)
+	w := setup(t, onPostgres(t, database))
+	behind := newFakeNode()
+	behind.quota[w.key.Agent], behind.available[w.owner] = 1000, whole(1_000_000)
+	for _, b := range w.fakeNode.blocks[w.key.Agent] {
+		require.NoError(t, behind.accept(b))
+	}
+	other := w.replica(database, func(_ *Config, p *Parts) {
+		p.Networks = []Network{{Name: "main", Index: w.index, Node: behind, Agents: fakeAgents{"main"}}}
+	})
+	require.Zero(t, w.buyAs("a").Code)
+	placed := len(w.fakeNode.blocks[w.key.Agent])
+	w.clock.pass(abandonedAfter)
+	fields := []string{"symbol", symbol, "amount", "100", "price", "1", "side", "0", "clientOrderId", "a"}
+	require.Equal(t, codeFailed, other.form("POST", api+"/order/test", w.sign(fields...)).Code)
+	w.clock.pass(time.Millisecond)
+	require.Equal(t, codeNetwork, other.form("POST", api+"/order", w.sign(fields...)).Code)
+	w.clock.pass(time.Millisecond)
+	require.Equal(t, codeFailed, w.buyAs("a").Code)
+	require.Len(t, w.fakeNode.blocks[w.key.Agent], placed)
+}

@@ -49,6 +49,10 @@ func depositState(r *records.Record) string {
 			return OppositeConfirmedFail
 		case records.ReasonBelowMinimum:
 			return BelowMinimum
+		case records.ReasonOperator:
+			if r.Net.Less(r.Policy.MinDeposit) { // refunded by order: its sender has seen this state
+				return BelowMinimum
+			}
 		}
 		return Failed
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/view"
 )
@@ -50,6 +51,16 @@ func TestPublicState(t *testing.T) {
 		r.Direction = records.Withdrawal
 		require.Equal(t, tt.withdrawal, view.PublicState(&r), "withdrawal %+v", tt.record)
 	}
+}
+
+// TestRefundedSmallDeposit: wallets keep showing why a deposit was not credited.
+func TestRefundedSmallDeposit(t *testing.T) {
+	var r records.Record
+	r.State, r.Reason, r.Direction, r.Net = records.Refused, records.ReasonOperator, records.Deposit, chain.NewAmount(99)
+	r.Policy.MinDeposit = chain.NewAmount(100)
+	require.Equal(t, "BELOW_MINIMUM", view.PublicState(&r))
+	r.Net = chain.NewAmount(100)
+	require.Equal(t, "FAILED", view.PublicState(&r))
 }
 
 // TestGone: an orphaned deposit is called failed only after a day and twice its confirmations.

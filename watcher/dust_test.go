@@ -106,7 +106,7 @@ func TestDustIsRefundedByOrder(t *testing.T) {
 func TestSmallDepositIsRefundedByOrder(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()
-	hash := r.deposit(address, minimum-1)
+	hash := r.deposit(address, minimum*100-1)
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
 	r.view(func(tx *records.Tx) error {

@@ -116,7 +116,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       if (before && order.key !== session.key) return setFault({ text: w.otherKey }); // client IDs are unique for a key only
       if (postOnly && (await crossesNow())) return;
       await session.place(order, (at) => {
-        order = { ...order, key: session.key, at };
+        order = { ...order, key: session.key, at: Math.max(at, order.at ?? 0) }; // the computer's clock may have been set back
         holdAttempt(order);
         posted = true;
       });
