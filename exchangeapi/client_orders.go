@@ -46,22 +46,14 @@ func (n *network) orderID(ctx context.Context, owner core.Address, p params) (co
 }
 
 // checkUnused refuses an id that the key has used. It is asked first: an order that was placed may
-// be what keeps it from being placed again.
-func (n *network) checkUnused(ctx context.Context, key apikey.Key, clientID string) error {
-	if clientID == "" {
-		return nil
-	}
-	return rejectTaken(n.Keys.CheckUnused(ctx, key.Key, clientID))
-}
-
-// checkFree is checkUnused, but it frees an ID whose order never reached the chain.
-func (n *network) checkFree(ctx context.Context, key apikey.Key, clientID string) error {
+// be what keeps it from being placed again. To place an order it frees the ID of an abandoned one.
+func (n *network) checkUnused(ctx context.Context, key apikey.Key, clientID string, toPlace bool) error {
 	if clientID == "" {
 		return nil
 	}
 	err := n.Keys.CheckUnused(ctx, key.Key, clientID)
 	var taken *apikey.TakenError
-	if errors.As(err, &taken) && n.Now().Sub(taken.Created) >= abandonedAfter {
+	if toPlace && errors.As(err, &taken) && n.Now().Sub(taken.Created) >= abandonedAfter {
 		err = n.freeAbandoned(ctx, key, taken)
 	}
 	return rejectTaken(err)

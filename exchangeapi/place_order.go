@@ -46,18 +46,18 @@ type placed struct {
 
 // testOrder checks everything that a placement checks; nothing reaches the chain.
 func (n *network) testOrder(ctx context.Context, key apikey.Key, p params) (any, error) {
-	_, err := n.checkedOrder(ctx, key, p, n.checkUnused)
+	_, err := n.checkedOrder(ctx, key, p, false)
 	return nil, err
 }
 
 // checkedOrder reads the order that a request describes and asks the market, the permission, the
 // least amount and the balance whether it could be placed.
-func (n *network) checkedOrder(ctx context.Context, key apikey.Key, p params, checkID func(context.Context, apikey.Key, string) error) (orderRequest, error) {
+func (n *network) checkedOrder(ctx context.Context, key apikey.Key, p params, toPlace bool) (orderRequest, error) {
 	w, err := n.orderRequest(p)
 	if err != nil {
 		return orderRequest{}, err
 	}
-	if err := checkID(ctx, key, w.clientID); err != nil {
+	if err := n.checkUnused(ctx, key, w.clientID, toPlace); err != nil {
 		return orderRequest{}, err
 	}
 	if w.market.Stopped {
@@ -72,7 +72,7 @@ func (n *network) checkedOrder(ctx context.Context, key apikey.Key, p params, ch
 // place puts a limit order on the chain. It answers as soon as the node has the block; whatever the
 // exchange makes of it shows as a status.
 func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, error) {
-	w, err := n.checkedOrder(ctx, key, p, n.checkFree)
+	w, err := n.checkedOrder(ctx, key, p, true)
 	if err != nil {
 		return nil, err
 	}
