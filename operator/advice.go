@@ -14,7 +14,7 @@ import (
 // NextStep is the advice for a record or, where no operator is needed, what its state permits;
 // empty for one that is decided.
 func (s RecordDetail) NextStep() string {
-	if len(s.Commands) == 0 && slices.Contains(s.Orders, transfers.OrderHold) {
+	if s.advice == "" && slices.Contains(s.Orders, transfers.OrderHold) {
 		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", s.Record.ID)
 	}
 	return withCommands(s.advice, s.Commands)
@@ -22,7 +22,7 @@ func (s RecordDetail) NextStep() string {
 
 func withCommands(sentence string, commands []string) string {
 	if len(commands) == 0 {
-		return ""
+		return sentence
 	}
 	return sentence + " `" + strings.Join(commands, "` or `") + "`"
 }
@@ -46,13 +46,16 @@ func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
 }
 
 // advise returns the sentence of the table of reasons for a record, and its orders that the
-// record's state permits, as commands. The console has the same sentence, and buttons.
+// record's state permits, as commands; nothing for a record without either a held payment or such
+// an order. The console has the same sentence, and buttons.
 func advise(tx *records.Tx, r records.Record, payments []records.Payment) (sentence string, list []string, err error) {
 	c, list := commands{record: r}, []string{}
+	held := false
 	for _, p := range payments {
 		if p.State != records.HeldPayment {
 			continue
 		}
+		held = true
 		c.heldRefund = c.heldRefund || p.Purpose == chain.Refund
 		e, differs, err := tx.Orders().DifferingTx(p.ID)
 		if err != nil {
@@ -62,11 +65,14 @@ func advise(tx *records.Tx, r records.Record, payments []records.Payment) (sente
 			c.differing = e.Tx
 		}
 	}
-	advice, permitted := adviceOn(r, causeOf(r, payments)), transfers.Permitted(r, payments)
+	advice, permitted := adviceOn(r, payments), transfers.Permitted(r, payments)
 	for _, order := range advice.Orders {
 		if order == records.Approve || slices.Contains(permitted, transfers.OrderName(order)) {
 			list = append(list, c.of(order))
 		}
+	}
+	if !held && len(list) == 0 {
+		return "", list, nil
 	}
 	return advice.English, list, nil
 }

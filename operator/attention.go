@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/status"
 	"gatewayd/transfers"
@@ -71,7 +72,7 @@ func actionable(tx *records.Tx, r records.Record) (a ActionableRecord, err error
 		return a, err
 	}
 	a.RecordRow, a.Cause, a.Orders = RowOf(r), causeOf(r, payments), transfers.Permitted(r, payments)
-	a.Proposed = proposed(r, a.Cause, a.Orders)
+	a.Proposed = proposed(adviceOn(r, payments), a.Orders)
 	return a, nil
 }
 
@@ -92,8 +93,8 @@ func causeOf(r records.Record, payments []records.Payment) records.Reason {
 }
 
 // proposed returns the first order of the advice on a record, where the record's state permits it.
-func proposed(r records.Record, cause records.Reason, permitted []transfers.OrderName) transfers.OrderName {
-	for _, advised := range adviceOn(r, cause).Orders {
+func proposed(a records.Advice, permitted []transfers.OrderName) transfers.OrderName {
+	for _, advised := range a.Orders {
 		if order := transfers.OrderName(advised); advised != records.Approve {
 			return permittedOnly(order, permitted)
 		}
@@ -108,6 +109,13 @@ func permittedOnly(o transfers.OrderName, permitted []transfers.OrderName) trans
 	return ""
 }
 
-func adviceOn(r records.Record, cause records.Reason) records.Advice {
-	return records.AdviceOf(cause, r.Incident != "" && r.Loss == nil)
+// adviceOn returns the advice on a record with its payments. A held refund has its own, unless a
+// transaction may have paid it.
+func adviceOn(r records.Record, payments []records.Payment) records.Advice {
+	cause, incident := causeOf(r, payments), r.Incident != "" && r.Loss == nil
+	heldRefund := func(p records.Payment) bool { return p.Purpose == chain.Refund && p.State == records.HeldPayment }
+	if !incident && cause != records.ReasonPayoutDiffers && slices.ContainsFunc(payments, heldRefund) {
+		return records.HeldRefundAdvice(cause)
+	}
+	return records.AdviceOf(cause, incident)
 }

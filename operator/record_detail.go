@@ -148,7 +148,7 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		return s, err
 	}
 	s.Paid, s.Orders = payments, transfers.Permitted(r, payments)
-	s.Proposed = proposed(r, causeOf(r, payments), s.Orders)
+	s.Proposed = proposed(adviceOn(r, payments), s.Orders)
 	if s.advice, s.Commands, err = advise(tx, r, payments); err != nil {
 		return s, err
 	}

@@ -89,6 +89,20 @@ var IncidentAdvice = Advice{
 	"Retry once the block is back. Write the payment off if the block is lost.", "区块恢复后重试；若区块不再恢复，则核销已付款项。", []string{"retry", "write-off"},
 }
 
+// RefundAdvice is that of a transfer whose refund is held.
+var RefundAdvice = Advice{
+	"The refund is held. Retry it once the cause is resolved, or refund another address.", "退款已暂停。解决原因后重试，或退至其他地址。", []string{"retry", "refund"},
+}
+
+// HeldRefundAdvice returns the advice for a transfer whose refund is held for a reason.
+func HeldRefundAdvice(r Reason) Advice {
+	a := RefundAdvice
+	if slices.Contains(AdviceOf(r, false).Orders, Approve) {
+		a.Orders = append([]string{Approve}, a.Orders...)
+	}
+	return a
+}
+
 // AdviceOf returns the advice for a transfer that has a reason, or a payment held for it.
 func AdviceOf(r Reason, incident bool) Advice {
 	if incident {
@@ -111,10 +125,10 @@ var reasons = []ReasonInfo{
 		Advice: Advice{"Retry the payment, or reject it to refund the sender.", "重试付款，或拒绝并退回付款人。", []string{"retry", "reject"}}},
 	// decided again after a write-off, when its block returns
 	{Reason: ReasonPayeeRefuses, Outcome: Refused, English: "payee refuses", Chinese: "收款方拒收",
-		Advice: Advice{"Retry once the payee accepts payments, or refund another address.", "收款方可收款后重试，或退至其他地址。", []string{"retry", "refund"}}},
+		Advice: Advice{"Retry once the payee accepts payments, or refund the sender.", "收款方可收款后重试，或退回付款人。", []string{"retry", "refund"}}},
 	// likewise
 	{Reason: ReasonPayeeGas, Outcome: Refused, English: "payee needs too much gas", Chinese: "收款方耗费过高",
-		Advice: Advice{"Retry once the payee needs less gas, or refund another address.", "收款方耗费降低后重试，或退至其他地址。", []string{"retry", "refund"}}},
+		Advice: Advice{"Retry once the payee needs less gas, or refund the sender.", "收款方耗费降低后重试，或退回付款人。", []string{"retry", "refund"}}},
 	{Reason: ReasonPayoutDiffers, Condition: "may be paid: their transactions differ from the payments", English: "payout differs", Chinese: "付款内容不符",
 		Advice: Advice{"Check the transaction in the explorer. Settle the record if it paid; retry only if it moved nothing.", "在区块浏览器中核对交易：若已付款则结清；仅在确未转移资产时重试。", []string{"settle", "retry", "refund"}}},
 	{Reason: ReasonUnknownLabel, Outcome: Held, English: "unknown label", Chinese: "未知标签",

@@ -42,6 +42,7 @@ func TestCodesOfThePage(t *testing.T) {
 		}
 	}
 	add("reasonAdvice", "incident", records.IncidentAdvice.English, records.IncidentAdvice.Chinese)
+	add("reasonAdvice", "heldRefund", records.RefundAdvice.English, records.RefundAdvice.Chinese)
 	for _, k := range status.AllKinds() {
 		add("condition", string(k.Kind), k.English, k.Chinese)
 		if k.Remedy != "" {
