@@ -124,7 +124,7 @@ export function Order({ title, lead, risk, facts, fields = [], boxes = [], actio
     }
     tell(formatMessage(w.done, { what: title }));
   };
-  return <Confirm id="order" title={title} lead={lead} facts={typeof facts === "function" ? facts(values) : facts} action={action} danger={danger} act={send} done={done} cancel={cancel}>
+  return <Confirm id="order" title={title} lead={lead} facts={typeof facts === "function" ? facts(values) : facts} action={action} danger={danger || Boolean(risk)} act={send} done={done} cancel={cancel}>
     {risk && <Note kind="warn">{risk}</Note>}
     {children}
     {fields.map(({ name, label, ...input }, i) => <div class="field" key={name}><label for={"order-" + name}>{label}</label>
