@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"gatewayd/chain"
@@ -18,6 +19,7 @@ type Waiting struct {
 	Transfer records.Transfer
 	Claim    chain.Claim
 	Known    []chain.Approval // what was signed of it
+	Verdict  string           // the signer's last answer: its rule, and how many approvals it has and wants
 }
 
 // ErrNothingWaits means that no payment of a record may be approved.
@@ -57,7 +59,16 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 	}
 	w.Payment, w.Claim = p, transfers.ClaimOf(p, w.Transfer)
 	known, err := tx.Payments().Approvals([]uint64{p.ID})
+	if err != nil {
+		return w, err
+	}
 	w.Known = known[p.ID]
+	history, err := tx.History("payment", strconv.FormatUint(p.ID, 10))
+	for _, e := range history {
+		if e.Event == "signer" {
+			w.Verdict = e.Detail
+		}
+	}
 	return w, err
 }
 

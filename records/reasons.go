@@ -141,7 +141,7 @@ var reasons = []ReasonInfo{
 		Advice: Advice{"Ask the contract's owner for an address, and refund to it.", "向合约所有者索取地址，并退款至该地址。", []string{"refund"}}},
 	{Reason: ReasonWrongType, Outcome: Held, English: "wrong way of deposit", Chinese: "充值方式错误",
 		Advice: Advice{"Credit it to its owner, or refund the sender.", "入账给其所有者，或退回付款人。", []string{"credit", "refund"}}},
-	{Reason: ReasonOperator, English: "operator", Chinese: "操作员",
+	{Reason: ReasonOperator, English: "by an operator", Chinese: "由操作员决定",
 		Advice: Advice{"Retry releases the payment. Reject it to refund the sender.", "重试即放行付款；拒绝则退回付款人。", []string{"retry", "reject"}}},
 	{Reason: ReasonInternal, Outcome: Final, English: "internal transfer", Chinese: "内部转账"},
 	{Reason: ReasonDust, English: "too small to refund", Chinese: "金额过小",

@@ -42,6 +42,8 @@ type waiting struct {
 	InTx     string         `json:"inTx"`
 	InHeight uint64         `json:"inHeight"`
 	Came     string         `json:"came"` // what came in, with its symbol
+	Fee      chain.Amount   `json:"fee"`  // in units of the token
+	Verdict  string         `json:"verdict,omitempty"`
 	Approved []approved     `json:"approved"`
 }
 
@@ -70,7 +72,7 @@ func shown(r request, w operator.Waiting) waiting {
 		Record: t.ID, Payment: p.ID, State: string(p.State), Reason: p.Reason, Since: p.ChangedAt.UTC().Format(time.RFC3339), Network: p.Network, Token: t.Token,
 		Chain: p.Chain, Account: p.Account, Purpose: string(p.Purpose), Asset: p.Asset, Amount: p.Amount, Shown: r.Session.Config.AssetAmount(p.Chain, p.Asset, p.Amount),
 		Payee: p.Payee, Label: p.PayeeLabel, User: t.Owner, Sender: t.From, InChain: t.Chain, InTx: t.Tx, InHeight: t.Height,
-		Came: r.Session.Config.AssetAmount(t.Chain, t.Asset, t.Amount), Approved: []approved{},
+		Came: r.Session.Config.AssetAmount(t.Chain, t.Asset, t.Amount), Fee: t.Fee, Verdict: r.Session.Config.InWholeUnits(w.Verdict), Approved: []approved{},
 	}
 	for _, a := range w.Known {
 		name, _, _ := r.Session.Approver(a.Key) // the signer's own configuration may name others

@@ -6,6 +6,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -147,7 +148,8 @@ func (c *Console) answerError(x echo.Context, err error) error {
 		f = fault{http.StatusNotFound, "there is no such record"}
 	case errors.Is(err, transfers.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked),
 		errors.Is(err, operator.ErrNoDaemon), errors.Is(err, operator.ErrUnreadable), errors.Is(err, operator.ErrTooMany):
-		f = fault{http.StatusConflict, c.inWholeUnits(operator.PlainError(err).Error())}
+		text := strings.TrimPrefix(operator.PlainError(err).Error(), transfers.ErrNothingToDo.Error()+": ") // the rest is a complete sentence
+		f = fault{http.StatusConflict, c.inWholeUnits(text)}
 	case errors.Is(err, chain.ErrUnavailable):
 		f = fault{http.StatusServiceUnavailable, operator.PlainError(err).Error()}
 	default:

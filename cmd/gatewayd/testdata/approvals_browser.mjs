@@ -59,7 +59,7 @@ async function holding() {
   await v.page.goto(page + "#/records/" + given.reject);
   const payment = v.at("#payments article").filter({ has: v.page.locator('[data-state="held"]') });
   await order(v, v.at("#order-hold"), {}, "who is this?");
-  await payment.getByText("Operator", { exact: true }).waitFor();
+  await payment.getByText("By an operator", { exact: true }).waitFor();
   assert.equal(await v.at("#order-hold").count(), 0);
   await order(v, v.at("#order-retry"), {}, "the user has called");
   await payment.getByText("Approval", { exact: true }).waitFor();

@@ -135,7 +135,7 @@ await v.at('[data-reload="refused"]').getByText("nothing_like_it").waitFor();
 await writeFile(given.config, good);
 await order(v, v.at("#reload"), {}, "a new minimum");
 await v.at('[data-reload="taken"]').getByText("min_deposit").waitFor();
-await v.at("#configuration").getByText("operator:anna").waitFor();
+await v.at("#configuration").getByText("anna", { exact: true }).waitFor();
 await v.fits(axe, "a configuration that was taken");
 await v.shot("console-reload");
 await v.end();

@@ -1,11 +1,13 @@
 // Our accounts: whether they work, and what they hold.
 import { useState } from "preact/hooks";
-import { Short, State, Table } from "../base/components.jsx";
+import { middle, Short, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
+import { shortened } from "./events.jsx";
+import { networks } from "./money.js";
 import { get, post } from "./api.js";
 import { Moves } from "./moves.jsx";
 import { Call, Chain, Heading, Live, may, Money, Order, Standing } from "./parts.jsx";
-import { codeLabel, useConsoleMessages } from "./labels.js";
+import { codeLabel, unsigned, useConsoleMessages } from "./labels.js";
 
 export function Accounts() {
   const w = useConsoleMessages();
@@ -28,11 +30,11 @@ function AccountTable({ list, again }) {
   const act = ordered && (ordered.state === "ok" ? "stop" : "resume");
   const orders = may("operator");
   return <>
-    <Table id="accounts" label={w.accounts} head={[w.account, w.chain, w.whatFor, w.state, ">" + w.next, w.why, ...(orders ? [w.order] : [])]} rows={list.map((a) => ({
-      key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, <Chain id={a.chain} />, <Call of="kind" word={a.kind} />, <Standing of="account" state={a.state} />, <span class="num">{a.next}</span>, a.why && <span class="wrap">{a.why}</span>,
-        ...(orders ? [<button type="button" class={a.state === "ok" ? "danger quiet" : "main"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
+    <Table id="accounts" label={w.accounts} head={[w.account, w.chain, w.whatFor, w.state, ">" + w.next, ...(orders ? [w.order] : [])]} rows={list.map((a) => ({
+      key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, <Chain id={a.chain} />, <Call of="kind" word={a.kind} />, <><Standing of="account" state={a.state} />{a.why && <div class="wrap small" title={a.why}>{shortened(a.why, networks.get())}{unsigned(a.why) && <strong>. {w.riskKey}</strong>}</div>}</>, <span class="num">{a.next}</span>,
+        ...(orders ? [<button type="button" class={a.state === "ok" ? "danger quiet" : "warn"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
     }))} />
-    {ordered && <Order key={ordered.address} title={act === "stop" ? w.stopAccount : w.resumeAccount} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, <Chain id={ordered.chain} />], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
+    {ordered && <Order key={ordered.address} title={`${act === "stop" ? w.stopAccount : w.resumeAccount} ${middle(ordered.address)}`} risk={act === "resume" && unsigned(ordered.why) && w.riskKey} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, <Chain id={ordered.chain} />], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
       lead={act === "stop" ? w.stopLead : w.resumeLead}
       act={({ why }) => post(`/accounts/${ordered.chain}/${ordered.address}/${act}`, { why })} done={() => { set(null); again(); }} cancel={() => set(null)} />}
   </>;

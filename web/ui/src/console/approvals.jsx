@@ -1,14 +1,14 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
-import { Asked, Button, Copy, Facts, Note, Short, State, tell, Time, trouble } from "../base/components.jsx";
+import { Asked, Button, Copy, Facts, Note, State, tell, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
-import { Call, Chain, Heading, may, Money, Order, Reason, Told, Tx } from "./parts.jsx";
-import { chainName, networks } from "./money.js";
+import { Call, Chain, Heading, may, Money, Network, Order, Reason, Told } from "./parts.jsx";
+import { chainName, linkTo, networks } from "./money.js";
 import { possible, sign, why } from "./passkey.js";
 import { to } from "./route.js";
-import { useConsoleMessages } from "./labels.js";
+import { ruleOf, useConsoleMessages } from "./labels.js";
 
 export function Approvals() {
   const w = useConsoleMessages();
@@ -16,26 +16,29 @@ export function Approvals() {
   return <><Heading>{w.view_approvals}</Heading>
     <p class="faint">{w.approvalsLead}</p>
     {may("approver") && !possible() && <Note kind="warn">{w.noPasskeys} <Told>{w.withKeyFile}</Told></Note>}
-    <div class="grid wide-cards" id="approvals"><Asked poll={poll} empty={w.noApprovals}>{(list) => list.map((w) => <Waiting key={w.payment} payment={w} again={poll.again} />)}</Asked></div></>;
+    <div class="grid wide-cards whole-cards" id="approvals"><Asked poll={poll} empty={w.noApprovals}>{(list) => list.map((w) => <Waiting key={w.payment} payment={w} again={poll.again} />)}</Asked></div></>;
 }
 
 function Waiting({ payment: p, again }) {
   const w = useConsoleMessages();
   const known = networks.use();
+  const rule = ruleOf(p, w), at = (chain, height) => formatMessage(w.block, { chain: chainName(known, chain), height: height.toLocaleString("en") });
   return <section class="card" data-approval={p.record} aria-label={formatMessage(w.recordName, { name: p.record })}>
     <div class="row spread"><h2><Money network={p.network} asset={p.asset} amount={p.amount} /></h2><State kind="warn">{p.reason === "approval" ? w.wantsApproval : w.isHeld}</State></div>
     <Facts list={[
-      [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.chain, <Chain id={p.chain} />], [w.to, <Payee address={p.payee} />], [w.label, p.label], [w.ourAccount, <Short text={p.account} />],
-      [w.becauseOf, <>{p.came} <Tx chain={p.inChain} hash={p.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: chainName(known, p.inChain), height: p.inHeight.toLocaleString("en") })}</span></>],
-      [w.user, p.user && <Short text={p.user} />], [w.sender, p.sender && <Short text={p.sender} />], [w.heldBecause, <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
-      [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
+      [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.requested, p.purpose === "credit" && <span class="num">{p.came}</span>], [w.feeKept, p.purpose === "credit" && p.token && <Money network={p.network} asset={p.token} amount={p.fee} />],
+      [w.pays, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.fromTo, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.network, <Network name={p.network} />], [w.asset, p.asset !== "native" && <Complete text={p.asset} />],
+      [w.to, <Complete text={p.payee} what={w.receiver} />], [w.label, p.label], [w.ourAccount, <Complete text={p.account} />],
+      [w.becauseOf, <><Complete text={p.inTx} link={linkTo(known, p.inChain, p.inTx)} /> <span class="faint small">{at(p.inChain, p.inHeight)}</span></>],
+      [w.user, p.user && <Complete text={p.user} />], [w.sender, p.sender && (p.sender === p.user ? w.sameAsUser : <Complete text={p.sender} />)], [w.heldBecause, rule.text || <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
+      [w.approvalsGiven, rule.needed && formatMessage(w.of, { n: p.approved.length, m: rule.needed })], [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
     ]} />
     {may("approver") && <Decide payment={p} again={again} />}
   </section>;
 }
 
-// Payee is all of an address: one that resembles another differs where a short form is cut.
-const Payee = ({ address }) => <><code>{address}</code> <Copy text={address} what={useConsoleMessages().receiver} /></>;
+// Complete is an address or a hash with all its characters: one that resembles another differs where a short form is cut.
+const Complete = ({ text, what, link }) => <>{link ? <a href={link} target="_blank" rel="noreferrer noopener"><code>{text}</code></a> : <code>{text}</code>} <Copy text={text} what={what} /></>;
 
 function Decide({ payment: p, again }) {
   const w = useConsoleMessages();

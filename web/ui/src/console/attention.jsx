@@ -5,7 +5,7 @@ import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { shortened } from "./events.jsx";
-import { adviceOf, capital, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
+import { adviceOf, capital, codeLabel, isDanger, orderLabel, unsigned, useConsoleMessages } from "./labels.js";
 import { chainName, networkName, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
@@ -69,11 +69,17 @@ function Condition({ condition: c, order }) {
   const text = shortened(c.detail, networks.use());
   const detail = w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
   return <Item kind={c.stops ? "bad" : "warn"} name={<span data-condition={c.kind}><Call of="condition" word={c.kind} /></span>} about={<Where condition={c} />} since={c.since && Date.parse(c.since)}
-    advice={sentence(adviceOf(w.language, "condition", c.kind), w)} detail={detail}>
-    {act && may("operator") && <button type="button" class="main" onClick={order}>{formatMessage(w[act], { chain: chainName(networks.use(), c.chain) })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
+    advice={[riskOf(c, w), asCode(sentence(adviceOf(w.language, "condition", c.kind), w))].filter(Boolean).join(" ")} detail={detail}>
+    {act && may("operator") && <button type="button" class={act === "openChannel" ? "main" : "warn"} onClick={order}>{formatMessage(w[act], { chain: chainName(networks.use(), c.chain) })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
     {view && <a class="button" href={to(view, "", query)}>{w["view_" + view]}</a>}
   </Item>;
 }
+
+// riskOf is what may be wrong if an account or a chain is resumed too early.
+const riskOf = (c, w) => (c.kind === "chain_halted" ? w.riskChain : unsigned(c.detail) ? w.riskKey : "");
+
+// asCode marks paths of documents.
+const asCode = (text) => text.replace(/docs\/[\w/-]+\.md/g, "`$&`");
 
 // sentence begins with a capital letter and ends with a full stop.
 function sentence(text, w) {
@@ -87,7 +93,7 @@ function ConditionOrder({ condition: c, done, cancel }) {
   const act = orderOf(c), name = formatMessage(w[act], { chain: chainName(networks.use(), c.chain) });
   const path = { resumeChain: `/chains/${c.chain}/resume`, resumeAccount: `/accounts/${c.chain}/${c.subject}/resume`, openChannel: `/channels/${c.network}/${c.token}/${c.direction}` }[act];
   const body = act === "openChannel" ? { state: "OPEN", clear: true } : {};
-  return <Order title={name} lead={w[{ resumeChain: "resumeChainLead", resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name}
+  return <Order title={name} lead={w[{ resumeChain: "resumeChainLead", resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name} risk={riskOf(c, w)}
     facts={[[w.what, <Call of="condition" word={c.kind} />], [w.where, <Where condition={c} />]]}
     act={({ why }) => post(path, { ...body, why })} done={done} cancel={cancel} />;
 }

@@ -318,8 +318,8 @@ export const codes = {
       "zh": "等待手续费币"
     },
     "operator": {
-      "en": "operator",
-      "zh": "操作员"
+      "en": "by an operator",
+      "zh": "由操作员决定"
     },
     "over_maximum": {
       "en": "over maximum",

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Blank, Dialog, Fault, Note, open, Skeleton, tell, trouble } from "../base/components.jsx";
 import { Icon } from "../base/icons.jsx";
+import { said } from "../base/tell.js";
 import { usePoll } from "../base/use.js";
 import { Accounts } from "./accounts.jsx";
 import { get, me, signed, signOut } from "./api.js";
@@ -83,6 +84,7 @@ function SignedIn({ who }) {
   useShortcuts(views, () => setKeys(true));
   useEffect(() => { if (location.hash.startsWith("#demo=")) location.replace(to("overview")); }, []);
   useEffect(() => setMenu(false), [place.view, place.name]);
+  useEffect(() => said.set(""), [w.language]); // it is in the language before
   const counts = { attention: countOf(attention.data), approvals: approvals.data?.length ?? 0 };
   const view = views.find((v) => v.id === place.view);
   const View = place.name ? view?.One : view?.View;
@@ -90,7 +92,7 @@ function SignedIn({ who }) {
   return <div class="console">
     <aside class="side">
       <button type="button" class="menu-button" id="menu" aria-expanded={menu} aria-controls="views" onClick={() => setMenu(!menu)}><Icon name={menu ? "close" : "menu"} />
-        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <Badge n={counts.attention} />}</button>
+        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <span class="badge num"><Icon name="bell" size={12} /> {counts.attention > 99 ? "99+" : counts.attention}<span class="unseen"> {w.view_attention}</span></span>}</button>
       <nav class={"views" + (menu ? " shown" : "")} id="views" aria-label={w.title}>{views.map((v) =>
         <a key={v.id} href={to(v.id)} aria-current={v.id === place.view ? "page" : undefined}><Icon name={v.icon} /><span>{w["view_" + v.id]}</span>{counts[v.id] > 0 && <Badge n={counts[v.id]} />}</a>)}
         <span class="who small"><span><Icon name="user" size={14} /> {who.name}, {codeLabel(w.language, "role", who.role)}</span>

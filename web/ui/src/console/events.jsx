@@ -18,7 +18,7 @@ export function Events({ list, label, id, own, digests = false }) {
 }
 
 // Actor is a person by name, or the daemon.
-function Actor({ name }) {
+export function Actor({ name }) {
   const w = useConsoleMessages();
   const person = name.replace(/^operator:/, "");
   return name === "daemon" ? <span class="faint">{w.daemon}</span> : <strong title={name}>{person}</strong>;

@@ -72,21 +72,36 @@ export const refusals = {
 // events are lines of the history in both languages, by subject and event.
 const events = {
   "transfer seen": ["Transfer seen", "发现转账"], "transfer final": ["Transfer final", "转账已终定"], "transfer held": ["Transfer held", "转账被搁置"], "transfer refused": ["Transfer refused", "转账被拒绝"],
-  "transfer orphaned": ["Transfer left its chain", "转账脱离其链"], "transfer ordered": ["Order", "指令"], "transfer replaced": ["Transfer changed on its chain", "转账在链上变更"], "transfer incident": ["Left its chain after the decision", "判定后脱离其链"],
+  "transfer orphaned": ["Transfer left its chain", "转账脱离其链"], "transfer ordered": ["Command", "指令"], "transfer replaced": ["Transfer changed on its chain", "转账在链上变更"], "transfer incident": ["Left its chain after the decision", "判定后脱离其链"],
   "transfer incident_over": ["Back on its chain", "已回到其链"], "transfer written_off": ["Written off", "已核销"], "transfer owned": ["Owner named", "已确定归属"],
   "payment queued": ["Payment queued", "付款已排队"], "payment bound": ["Payment prepared", "付款已准备"], "payment held": ["Payment held", "付款被搁置"], "payment void": ["Payment cancelled", "付款已作废"], "payment paid": ["Payment paid", "付款已到账"],
   "payment attempt_pay": ["Transaction signed", "交易已签名"], "payment attempt_replace": ["Signed again with a higher fee", "加价重新签名"], "payment attempt_cancel": ["Cancellation signed", "取消交易已签名"],
   "payment signer": ["Answer of the signer", "签名器答复"], "payment approval": ["Approval", "审批"], "payment approved": ["Approved", "已审批"], "payment nothing_moved": ["Nothing was moved", "未转移资产"], "payment slot_void": ["Number used by another transaction", "序号被其他交易使用"], "payment slot_forked": ["Set aside by a fork", "因分叉搁置"],
   "account added": ["Account added", "账户已添加"], "account adopted": ["Account checked", "账户已核对"], "account ok": ["Account active", "账户正常"], "account halted": ["Account stopped", "账户已停用"], "account recovering": ["Account recovers", "账户恢复中"],
-  "account resumed": ["Account resumed", "账户已恢复"], "account accepted": ["Transaction explained", "交易已解释"], "account ordered": ["Order for account", "账户指令"], "account branched": ["Account continued after a fork", "账户在分叉后继续"], "account shortage_accepted": ["Shortage accepted", "已接受短缺"], "account coin_counted": ["Coin found by balance", "按余额发现原生币"], "account coin_short": ["Coin missing by balance", "按余额缺少原生币"], "account new": ["Account new", "新账户"], "account cancels": ["Cancellation signed", "取消交易已签名"],
-  "chain started": ["Chain started", "链已开始"], "chain halted": ["Chain halted", "链已停止"], "chain resumed": ["Chain resumed", "链已恢复"], "chain stepped_back": ["Chain reorganised", "链已重组"], "chain ordered": ["Order for chain", "链的指令"], "chain tokens_counted": ["Tokens counted", "代币已清点"], "chain rescan_ordered": ["Rescan ordered", "已下达重新扫描"], "chain rescan_done": ["Rescan done", "重新扫描完成"], "chain rescan_failed": ["Rescan failed", "重新扫描失败"], "chain shortage_accepted": ["Shortage accepted", "已接受短缺"], "chain following": ["Chain followed", "链跟随中"],
+  "account resumed": ["Account resumed", "账户已恢复"], "account accepted": ["Transaction explained", "交易已解释"], "account ordered": ["Command for account", "账户指令"], "account branched": ["Account continued after a fork", "账户在分叉后继续"], "account shortage_accepted": ["Shortage accepted", "已接受短缺"], "account coin_counted": ["Coin found by balance", "按余额发现原生币"], "account coin_short": ["Coin missing by balance", "按余额缺少原生币"], "account new": ["Account new", "新账户"], "account cancels": ["Cancellation signed", "取消交易已签名"],
+  "chain started": ["Chain started", "链已开始"], "chain halted": ["Chain halted", "链已停止"], "chain resumed": ["Chain resumed", "链已恢复"], "chain stepped_back": ["Chain reorganised", "链已重组"], "chain ordered": ["Command for chain", "链的指令"], "chain tokens_counted": ["Tokens counted", "代币已清点"], "chain rescan_ordered": ["Rescan ordered", "已下达重新扫描"], "chain rescan_done": ["Rescan done", "重新扫描完成"], "chain rescan_failed": ["Rescan failed", "重新扫描失败"], "chain shortage_accepted": ["Shortage accepted", "已接受短缺"], "chain following": ["Chain followed", "链跟随中"],
   "channel OPEN": ["Channel open", "通道已开放"], "channel MAINTAIN": ["Channel paused", "通道已暂停"], "channel CLOSED": ["Channel closed", "通道已关闭"],
-  "binding bound": ["Deposit address given", "已分配充值地址"], "configuration ordered": ["Order for configuration", "配置指令"], "configuration refused": ["Configuration refused", "配置被拒绝"], "configuration done": ["Configuration read", "配置已读取"],
-  "console signed in": ["Signed in", "登录"], "console set": ["User set", "用户已设置"], "payment swept": ["Swept", "已归集"], "payment ordered": ["Order for payment", "付款指令"], "payment operator": ["Settled by order", "按指令结清"], "console removed": ["User removed", "用户已移除"],
+  "binding bound": ["Deposit address given", "已分配充值地址"], "configuration ordered": ["Command for configuration", "配置指令"], "configuration refused": ["Configuration refused", "配置被拒绝"], "configuration done": ["Configuration read", "配置已读取"],
+  "console signed in": ["Signed in", "登录"], "console set": ["User set", "用户已设置"], "payment swept": ["Swept", "已归集"], "payment ordered": ["Command for payment", "付款指令"], "payment operator": ["Settled by order", "按指令结清"], "console removed": ["User removed", "用户已移除"],
 };
 
 // eventLabel is a line of the history in the reader's language; one that has none there stays as it is.
 export const eventLabel = (language, subject, event) => events[`${subject} ${event}`]?.[language === "zh" ? 1 : 0] ?? capital(spaced(`${subject} ${event}`));
+
+// ruleOf is why the signer asks for approvals of a payment, and how many it needs; its own words where they are others.
+export function ruleOf({ verdict = "" }, w) {
+  const [, amount, above, payee, needed, faults] = /^(.+) are above (.+?)(?:, and (\S+) was never paid before)?: \d+ of (\d+) approvals(.*)$/.exec(verdict) ?? [];
+  return amount ? { text: formatMessage(payee ? w.ruleFirst : w.ruleAbove, { amount, above }) + faults, needed } : { text: verdict };
+}
+
+// unsigned reports whether an account has stopped because of a transaction that this daemon did not sign.
+export const unsigned = (text) => /was not signed by this daemon/.test(text ?? "");
+
+// refusalOf is what the server has refused, in the reader's language where it is known there, with what to do.
+export function refusalOf(text, w) {
+  const [, hash, account, did, to] = /^transaction (\S+) of (\S+) moved (.+) to (\S+) and is not explained: settle or accept it$/.exec(text) ?? [];
+  return hash ? formatMessage(w.unexplained, { hash, account, did, to }) : text;
+}
 
 // asks is what an order asks besides the reason.
 export const asks = { credit: "wallet", refund: "address", settle: "hash" };
@@ -129,7 +144,9 @@ export function way({ record: r, in: came, payments, history }, chains, w) {
   else list.push({ name: w.step_final, kind: "done", at: at("transfer", r.id, "final", "held", "refused") });
   const paying = payments.filter((p) => ["credit", "refund"].includes(p.purpose) && p.state !== "void").at(-1);
   if (r.state === "held") list.push({ name: formatMessage(w.step_held, { reason: reason(r.reason) }), kind: "warn", at: at("transfer", r.id, "held") });
-  if (r.state === "refused") list.push({ name: formatMessage(w.step_refused, { reason: reason(r.reason) }), kind: paying ? "done" : "bad", at: at("transfer", r.id, "refused") });
+  const before = r.state !== "held" && history?.find((e) => e.what === `transfer ${r.id} held`);
+  if (before) list.push({ name: formatMessage(w.step_held, { reason: reason(before.detail) }), kind: "warn", at: before.at });
+  if (r.state === "refused") list.push({ name: formatMessage(w.step_refused, { reason: reason(r.reason) }), kind: paying ? "warn" : "bad", at: at("transfer", r.id, "refused") });
   if (r.direction === "funding" || r.state === "refused" && !paying || r.incident && !paying) return list;
   const of = paying?.purpose === "refund" ? "refund" : "payment";
   const [signed, paid] = [w[`step_${of}Signed`], w[`step_${of}Final`]];

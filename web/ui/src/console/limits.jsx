@@ -19,7 +19,7 @@ export function Limits() {
       {l.fault && <Note kind="bad">{l.fault}</Note>}
       {l.lists && <Note kind="warn">{l.lists}</Note>}
       {(l.unpriced ?? []).length > 0 && <Note kind="warn">{formatMessage(w.unpriced, { tokens: l.unpriced.join(", ") })}</Note>}
-      {(l.limits ?? []).length === 0 ? <Blank><Told>{w.unlimited}</Told></Blank> : <LimitTable list={l.limits} />}</section>
+      {(l.limits ?? []).length === 0 ? <Note kind="warn"><Told>{w.unlimited}</Told></Note> : <LimitTable list={l.limits} />}</section>
     <Prices list={l.prices ?? []} />
     <Fees quotes={l.quotes ?? []} />
     <Rules /></>}</Live></>;

@@ -4,6 +4,7 @@ import { Asked, Facts, Note, Short, State, Table, Time, trouble } from "../base/
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
+import { Actor } from "./events.jsx";
 import { chainName, networkOf, networks } from "./money.js";
 import { Call, Chain, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
 import { to } from "./route.js";
@@ -62,8 +63,8 @@ function Rescan() {
     read(order).catch((error) => setFault(trouble(error, w)));
   };
   return <section class="card" id="rescan"><h2>{w.rescan}</h2><p class="small">{w.rescanLead}</p>
-    <form class="search" onSubmit={look} aria-label={w.rescan}>
-      <div><label for="rescan-chain">{w.chain}</label><select id="rescan-chain" value={values.chain} onChange={entered("chain")}>{chains.map((c) => <option key={c} value={c}>{chainName(known, c)}</option>)}</select></div>
+    <form class="search shown" onSubmit={look} aria-label={w.rescan}>
+      <div class="wide-field"><label for="rescan-chain">{w.chain}</label><select id="rescan-chain" value={values.chain} onChange={entered("chain")}>{chains.map((c) => <option key={c} value={c}>{chainName(known, c)}</option>)}</select></div>
       <div><label for="rescan-from">{w.fromBlock}</label><input id="rescan-from" inputMode="numeric" autocomplete="off" value={values.from} onInput={entered("from")} /></div>
       <div><label for="rescan-to">{w.toBlock}</label><input id="rescan-to" inputMode="numeric" autocomplete="off" placeholder={w.toNewest} value={values.to} onInput={entered("to")} /></div>
       <p class="row"><button class="main" id="rescan-look" aria-disabled={busy}>{busy ? w.reading : w.look}</button>
@@ -79,7 +80,7 @@ function Found({ found, busy, book }) {
   const w = useConsoleMessages();
   const known = networks.use();
   const state = (d) => (d.booked ? <State kind={{ done: "good", open: "wait", failed: "bad" }[d.booked] ?? "wait"}><span data-booked={d.booked}>{w["booked_" + d.booked]}</span></State> : d.mends ? <State kind="warn">{w.mends}</State> : "–");
-  const bookable = found.list.some((d) => d.mends && !d.booked);
+  const bookable = found.list.filter((d) => d.mends && !d.booked).length;
   const n = (height) => height.toLocaleString("en");
   return <div id="found" role="status">
     <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: chainName(known, found.chain), from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
@@ -89,7 +90,7 @@ function Found({ found, busy, book }) {
         key: i, cells: [<span class="num">{n(d.height)}</span>, <strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>, <Tx chain={found.chain} hash={d.tx} />, d.from && <Short text={d.from} />, d.to && <Short text={d.to} />,
           d.asset && <Money network={networkOf(known, found.chain, d.asset)} asset={d.asset} amount={d.amount} />, d.record && <a href={to("records", d.record)}>{d.record}</a>, <>{state(d)}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
       }))} />}
-    {!busy && bookable && <p class="after"><button type="button" id="rescan-book" onClick={book}>{w.book}</button></p>}
+    {!busy && bookable > 0 && <p class="after"><button type="button" id="rescan-book" onClick={book}>{formatMessage(w.bookN, { n: n(bookable) })}</button></p>}
     {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><Told>{w.noMend}</Told></Note>}
   </div>;
 }
@@ -101,12 +102,20 @@ function Configuration() {
   const reload = async ({ why }) => set(await post("/configuration/reload", { why }));
   return <section class="card" id="configuration"><h2>{w.configuration}</h2>
     <Asked poll={poll} empty={w.notRead}>{([last]) => <Facts list={[
-      [w.file, <code>{last.file}</code>], [w.lastRead, <Time ms={Date.parse(last.at)} />], [w.orderedBy, last.actor],
+      [w.file, <code>{last.file}</code>], [w.lastRead, <Time ms={Date.parse(last.at)} />], [w.orderedBy, last.actor && <Actor name={last.actor} />],
       [w.waitRestart, (last.restart ?? []).length > 0 && last.restart.map((key, i) => <>{i > 0 && ", "}<code>{key}</code></>)]]} />}</Asked>
     {done && <Reloaded answer={done} />}
     {may("operator") && <p class="after"><button type="button" id="reload" onClick={() => { set(null); order(true); }}>{w.reload}</button></p>}
     {ordering && <Order title={w.reload} lead={w.reloadLead} action={w.reload} act={reload} done={() => { order(false); poll.again(); }} cancel={() => order(false)} />}
   </section>;
+}
+
+// Setting is a value of the configuration; an amount of a token also in whole units.
+function Setting({ name, value }) {
+  const [, network, symbol] = /^networks\.([^.]+)\.tokens\.(.+)\.(?:min_deposit|min_withdraw|max_withdraw|hot_min|hot_max)$/.exec(name) ?? [];
+  const token = networks.use().find((n) => n.name === network)?.tokens.find((t) => t.symbol === symbol)?.token;
+  if (!token || !/^\d+$/.test(value)) return <span class="wrap">{value || "–"}</span>;
+  return <><Money network={network} asset={token} amount={value} /> <span class="faint small num">({value})</span></>;
 }
 
 // Reloaded is what came of an order to read it again.
@@ -116,6 +125,6 @@ function Reloaded({ answer: a }) {
   if (a.refused) return <Note kind="bad" live><span data-reload="refused">{formatMessage(w.reloadRefused, { why: a.refused })}</span></Note>;
   if (a.taken.length + a.restart.length === 0) return <Note live><span data-reload="same">{w.nothingChanged}</span></Note>;
   return <div class="after" data-reload="taken" role="status">{a.taken.length > 0 && <><h3>{w.taken}</h3><Table label={w.taken} head={[w.key, w.was, w.now]} rows={a.taken.map((c) => ({
-    key: c.key, cells: [<code>{c.key}</code>, <span class="wrap">{c.was || "–"}</span>, <span class="wrap">{c.now || "–"}</span>],
+    key: c.key, cells: [<code>{c.key}</code>, <Setting name={c.key} value={c.was} />, <Setting name={c.key} value={c.now} />],
   }))} /></>}{a.more > 0 && <p class="small">{formatMessage(w.more, { n: a.more })}</p>}</div>;
 }

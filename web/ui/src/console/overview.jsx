@@ -1,14 +1,14 @@
 // Whether money moves, how much and how fast, what needs attention, and how long it goes on like this.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Ago, Asked, lasted, Meter, Note, Segmented, Short, Stat, State, Table } from "../base/components.jsx";
 import { cut, grouped, plain } from "../base/amount.js";
 import { formatMessage } from "../base/messages.js";
 import { Plot } from "../base/plot.jsx";
 import { usePoll } from "../base/use.js";
-import { get, post } from "./api.js";
+import { get } from "./api.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 import { assetOf, chainName, networkName, networks } from "./money.js";
-import { Call, Chain, Heading, Health, Live, may, Money, Network, Order, Standing, Unknown, useOutdated } from "./parts.jsx";
+import { Call, Chain, Heading, Health, Live, Money, Network, Standing, Unknown, useOutdated } from "./parts.jsx";
 import { go, to, usePlace } from "./route.js";
 
 const often = 5_000;
@@ -22,7 +22,7 @@ export function Overview({ attention }) {
     {o.conditions.length > 0 && <Conditions list={o.conditions} />}
     <Charts />
     <Channels list={o.channels} conditions={o.conditions} />
-    <Chains list={o.chains ?? []} again={poll.again} />
+    <Chains list={o.chains ?? []} />
     {o.limits.length > 0 && <section class="card"><h2>{w.signerLimits}</h2><LimitTable list={o.limits} /></section>}
   </>}</Live></>;
 }
@@ -66,7 +66,7 @@ function Plots({ s, chosen, choose }) {
     <div class="plots">
       <Plot label={formatMessage(w.chartCount, { step })} series={count} least={1} format={(v) => figure(v)} />
       <Plot label={pairs.length > 1 ? <>{tokens} {step}</> : formatMessage(w.chartAmount, { step, unit })} series={amounts} format={(v) => figure(v)} />
-      <Plot label={w.chartLatency} series={times} format={(v) => (v < 10 ? (Math.round(v * 10) / 10).toFixed(1) + w.seconds : lasted(v, w.language))} />
+      <Plot label={w.chartLatency} least={0.1} series={times} format={(v) => (v < 10 ? (Math.round(v * 10) / 10).toFixed(1) + w.seconds : lasted(v, w.language))} />
     </div>
     <p class="small faint">{w.chartsLead}</p></>;
 }
@@ -140,18 +140,15 @@ function BlockedTokens({ o }) {
   </section>;
 }
 
-function Chains({ list, again }) {
+function Chains({ list }) {
   const w = useConsoleMessages();
-  const [resumed, set] = useState(""); // a chain
-  const known = networks.use();
   const behind = (c) => (c.head > c.read ? c.head - c.read : 0);
   return <section class="card" id="chains"><h2>{w.chains}</h2>
     <Table label={w.chains} head={[w.chain, w.state, ">" + w.read, ">" + w.final, ">" + w.newestOfNodes, ">" + w.behind, ">" + w.age, w.nodes]} rows={list.map((c) => ({
       key: c.chain, cells: [<strong><Chain id={c.chain} /></strong>, <Standing of="chain" state={c.state} since={c.since && Date.parse(c.since)} />, <Height n={c.read} />, <Height n={c.final} />, c.fault ? <State kind="bad">{c.fault}</State> : <Height n={c.head} />,
         <Height n={behind(c)} />, c.headTime ? <Ago ms={Date.parse(c.headTime)} /> : "–", <a href={to("nodes")}><Health kind={c.nodesUp === c.nodes ? "good" : "warn"}>{formatMessage(w.of, { n: c.nodesUp, m: c.nodes })}</Health></a>],
     }))} />
-    {may("operator") && list.filter((c) => c.state === "halted").map((c) => <p key={c.chain} class="after"><button type="button" onClick={() => set(c.chain)}>{formatMessage(w.resumeChain, { chain: chainName(known, c.chain) })}</button></p>)}
-    {resumed && <Order title={formatMessage(w.resumeChain, { chain: chainName(known, resumed) })} action={w.resume} lead={w.resumeChainLead} act={({ why }) => post(`/chains/${resumed}/resume`, { why })} done={() => { set(""); again(); }} cancel={() => set("")} />}
+    {list.some((c) => c.state === "halted") && <p class="after"><a class="button" href={to("attention")}>{w.view_attention}</a></p>}
   </section>;
 }
 
@@ -166,10 +163,10 @@ function Channels({ list, conditions }) {
   return <section class="card" id="flows"><h2>{w.balancesAndRunway}</h2>
     <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.runway, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute]} rows={(list ?? []).map((c) => ({
       key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span>{several && <div class="small faint"><Network name={c.network} /></div>}</>,
-        <><Standing of="channel" state={c.state} />{notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
+        <><Standing of="channel" state={c.state} />{c.state !== "OPEN" && notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
         <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Oldest channel={c} /></span></>}</>,
-        <><Money network={c.network} asset={c.asset} amount={c.dayOut} /> <span class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</span></>,
-        <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: c.possiblePerMinute }).trim()}</span>}</span>],
+        <><Money network={c.network} asset={c.asset} amount={c.dayOut} /><div class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</div></>,
+        <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: grouped(String(c.possiblePerMinute)) }).trim()}</span>}</span>],
     }))} />
   </section>;
 }

@@ -1,19 +1,23 @@
 // What several views of the console are made of.
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { Asked, Confirm, Moment, Short, State, tell } from "../base/components.jsx";
+import { Asked, Confirm, Moment, Note, Short, State, tell } from "../base/components.jsx";
+import { said } from "../base/tell.js";
 import { shown } from "../base/amount.js";
 import { ChainIcon } from "../base/icons.jsx";
 import { Refused } from "../base/http.js";
 import { formatMessage } from "../base/messages.js";
 import { me } from "./api.js";
 import { assetOf, chainName, linkTo, networkName, networks } from "./money.js";
-import { capital, codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
+import { capital, codeLabel, refusalOf, stateLabel, useConsoleMessages } from "./labels.js";
 
 // Heading is a view's name. It gets the focus when the view opens, so that who hears the page hears where he is.
 export function Heading({ children }) {
   const at = useRef(null);
-  useEffect(() => { at.current.focus({ preventScroll: true }); }, []);
+  useEffect(() => {
+    at.current.focus({ preventScroll: true });
+    said.set(""); // of the view before
+  }, []);
   return <h1 tabIndex={-1} ref={at}>{children}</h1>;
 }
 
@@ -106,16 +110,22 @@ export const may = (role) => me.get()?.role === role;
 
 // Order asks before something is ordered: it repeats what is at stake, says what will happen, and asks what the order needs besides, and always why. `act` gets
 // the values and is done when it returns; `facts` may be a function of them.
-export function Order({ title, lead, facts, fields = [], boxes = [], action, danger, act, done, cancel, children }) {
+export function Order({ title, lead, risk, facts, fields = [], boxes = [], action, danger, act, done, cancel, children }) {
   const w = useConsoleMessages();
+  useEffect(() => said.set(""), []); // what was done before hides no button of this
   const [values, set] = useState({});
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
   const send = async () => {
     if (!values.why?.trim()) throw new Refused(w.sayWhy, "why");
-    await act(trimmed(values));
-    tell(formatMessage(w.done, { what: action }));
+    try {
+      await act(trimmed(values));
+    } catch (error) {
+      throw error instanceof Refused ? new Refused(refusalOf(error.message, w), error.code) : error;
+    }
+    tell(formatMessage(w.done, { what: title }));
   };
-  return <Confirm id="order" title={title} lead={lead} facts={typeof facts === "function" ? facts(values) : facts} action={action} danger={danger} act={send} done={done} cancel={cancel}>
+  return <Confirm id="order" title={title} lead={lead} facts={typeof facts === "function" ? facts(values) : facts} action={action} danger={danger || Boolean(risk)} act={send} done={done} cancel={cancel}>
+    {risk && <Note kind="warn">{risk}</Note>}
     {children}
     {fields.map(({ name, label, ...input }, i) => <div class="field" key={name}><label for={"order-" + name}>{label}</label>
       <input id={"order-" + name} autocomplete="off" spellcheck={false} autofocus={i === 0} value={values[name] ?? ""} onInput={entered(name)} {...input} /></div>)}

@@ -4,7 +4,7 @@ import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { asks, boxesOf, isDanger, orderLabel, orderLead, payeeOf, useConsoleMessages } from "./labels.js";
-import { Call, Money, Order, Reason } from "./parts.jsx";
+import { Call, Chain, Money, Order, Reason } from "./parts.jsx";
 
 // fields are what an order asks besides the reason.
 const fields = (order, record, w) => (asks[order] && !(order === "credit" && record.wallet) ? [{ name: asks[order] === "hash" ? "hash" : "to", label: w["field_" + asks[order]], class: "code" }] : []);
@@ -21,7 +21,8 @@ export function RecordOrder({ id, order, done, cancel }) {
     const payee = payeeOf(order, r, payments, to);
     return [
       [w.amount, <strong><Money network={r.network} asset={r.asset} amount={r.amount} /></strong>], [w.direction, <Call of="direction" word={r.direction} />],
-      [w.user, r.wallet && r.wallet !== payee && <Short text={r.wallet} />], [w.payee, payee && <code>{payee}</code>],
+      [w.chain, <Chain id={poll.data[0].in.chain} />], [w.transaction, r.inTx && <code>{r.inTx}</code>], [w.sender, r.from && r.from !== payee && <code>{r.from}</code>],
+      [w.user, r.wallet && r.wallet !== payee && <Short text={r.wallet} />], [w.payee, payee && <code>{payee}</code>], [w.fee, ["credit", "retry"].includes(order) && r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
       [w.netToPay, ["credit", "retry"].includes(order) && r.token && r.net !== "0" && <Money network={r.network} asset={r.token} amount={r.net} />],
       [w.heldBecause, (held?.reason || r.reason) && <Reason word={held?.reason || r.reason} />],
     ];

@@ -76,6 +76,6 @@ export function RecordTable({ list, id }) {
   return <Table id={id} label={w.records} head={[w.record, w.seen, w.direction, ">" + w.amount, w.state, w.user, w.in, w.out]} rows={list.map((r) => {
     const { from, to: paid } = chainsOf(known, r);
     return { key: r.id, cells: [<a class="id num" href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, <Call of="direction" word={r.direction} />, <Money network={r.network} asset={r.asset} amount={r.amount} />,
-      <><Standing of="record" state={r.status} direction={r.direction} /> {r.status !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <On chain={from} hash={r.inTx} />, <On chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
+      <><Standing of="record" state={r.status} direction={r.direction} /> {r.status !== "done" && r.reason && <div><Reason word={r.reason} /></div>}</>, r.wallet && <Short text={r.wallet} />, <On chain={from} hash={r.inTx} />, <On chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
   })} />;
 }
