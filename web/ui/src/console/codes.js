@@ -407,6 +407,10 @@ export const codes = {
       "en": "Refund it if the sender asks. The refund may cost more than its value.",
       "zh": "付款人要求时退款；退款成本可能高于其价值。"
     },
+    "heldRefund": {
+      "en": "The refund is held. Retry it once the cause is resolved, or refund another address.",
+      "zh": "退款已暂停。解决原因后重试，或退至其他地址。"
+    },
     "incident": {
       "en": "Retry once the block is back. Write the payment off if the block is lost.",
       "zh": "区块恢复后重试；若区块不再恢复，则核销已付款项。"
@@ -424,12 +428,12 @@ export const codes = {
       "zh": "重试即放行付款；拒绝则退回付款人。"
     },
     "payee_gas": {
-      "en": "Retry once the payee needs less gas, or refund another address.",
-      "zh": "收款方耗费降低后重试，或退至其他地址。"
+      "en": "Retry once the payee needs less gas, or refund the sender.",
+      "zh": "收款方耗费降低后重试，或退回付款人。"
     },
     "payee_refuses": {
-      "en": "Retry once the payee accepts payments, or refund another address.",
-      "zh": "收款方可收款后重试，或退至其他地址。"
+      "en": "Retry once the payee accepts payments, or refund the sender.",
+      "zh": "收款方可收款后重试，或退回付款人。"
     },
     "payout_differs": {
       "en": "Check the transaction in the explorer. Settle the record if it paid; retry only if it moved nothing.",

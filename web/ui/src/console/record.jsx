@@ -116,7 +116,7 @@ function Actions({ record, orders, payments, proposed, commands, again }) {
   const [open, set] = useState("");
   if (orders.length === 0) return null;
   const held = payments.find((p) => p.state === "held");
-  const cause = record.incident && !record.lost ? "incident" : held?.reason || record.reason;
+  const cause = record.incident && !record.lost ? "incident" : held?.purpose === "refund" && held.reason !== "payout_differs" ? "heldRefund" : held?.reason || record.reason;
   const sentence = adviceOf(w.language, "reason", cause);
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {sentence && <p>{sentence}</p>}
