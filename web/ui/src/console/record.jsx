@@ -102,7 +102,7 @@ function Payment({ payment: p }) {
   const attempts = p.attempts ?? [];
   return <article class="payment" data-payment={p.id} aria-label={formatMessage(w.paymentName, { id: p.id })}>
     <div class="row spread"><h3><Call of="purpose" word={p.purpose} /> <span class="faint small">{formatMessage(w.paymentOn, { id: p.id, chain: chainName(known, p.chain) })}</span></h3><span><Standing of="payment" state={p.state} /> <Reason word={p.reason} /></span></div>
-    <Facts list={[[w.amount, p.purpose !== "receive" && <Money network={network} asset={p.asset} amount={p.amount} />], [w.ourAccount, <Short text={p.account} />], [w.to, p.payee && <code>{p.payee}</code>],
+    <Facts list={[[w.amount, p.purpose !== "receive" && <Money network={network} asset={p.asset} amount={p.amount} />], [w.ourAccount, <Short text={p.account} />], [w.to, p.payee && <><code>{p.payee}</code> <Copy text={p.payee} /></>],
       [w.label, p.label], [w.transaction, (p.tx || p.mined) && <><Tx chain={p.chain} hash={p.tx || p.mined.tx} /> {p.mined && <span class="faint small">{formatMessage(w.blockOf, { height: p.mined.height.toLocaleString("en") })}<Depth at={p.mined} /></span>}</>]]} />
     {attempts.length > 0 && <Table label={formatMessage(w.attempts, { id: p.id })} head={[w.signed, ">" + w.number, ">" + w.attempt, w.kind, w.hash]} rows={attempts.map((a) => ({
       key: a.hash, cells: [<Time ms={clock(a.at)} />, <span class="num">{a.number}</span>, <span class="num">{a.seq + 1}</span>, <Call of="attempt" word={a.kind} />, <Tx chain={p.chain} hash={a.hash} />],
