@@ -276,7 +276,7 @@ for (const [r, payments, kinds] of [
   [record({}), [pay("receive", "paid"), pay("credit", "bound")], "done done now wait"],
   [record({}), [pay("credit", "void"), pay("refund", "paid")], "done done done done"],
   [record({ state: "refused", reason: "below_minimum" }), [], "done done bad"],
-  [record({ state: "refused", reason: "operator" }), [pay("refund", "queued")], "done done done now wait"],
+  [record({ state: "refused", reason: "operator" }), [pay("refund", "queued")], "done done warn now wait"],
   [record({ state: "held", reason: "unknown_label", token: "" }), [], "done done warn wait wait"],
   [record({ state: "orphaned" }), [], "done warn wait wait"],
   [record({ incident: "its block has left" }), [pay("credit", "paid")], "done bad done done"],

@@ -45,7 +45,7 @@ export const messages = {
     withKeyFile: "With a key file: `gatewayd approve RECORD --key FILE`.", noApprovals: "No payments wait for approval.", wantsApproval: "Needs approval", isHeld: "Held", becauseOf: "Cause", sender: "Sender", heldBecause: "Reason", heldSince: "Since",
     approvedBy: "Approved by", approvalsGiven: "Approvals", requested: "Requested", feeKept: "Fee kept", pays: "Pays", fromTo: "From and to chain", asset: "Asset", sameAsUser: "the user", ruleAbove: "{amount} are above {above} for one payment", ruleFirst: "{amount} are above {above} for the first payment to this address",
     riskKey: "Someone else may hold this key. Check who sent this transaction and where the key is kept before you resume.", riskChain: "If these nodes are wrong, the gateway may pay for deposits that do not exist. Compare the block with an explorer before you resume.",
-    unexplained: "Not resumed: no record explains transaction {hash}. It moved {did} to {to}. If it paid a record, settle that record with this hash. If it paid no recorded debt, run: gatewayd account resume CHAIN {account} --accept {hash} --why …", receiver: "receiver", approved: "Approved: record {id}.", rejectRecord: "Reject record {id}", rejectLead: "Nothing is paid, and the transfer is refunded to its sender.", reject: "Reject",
+    unexplained: "Not resumed: no record explains transaction {hash}. It moved {did} to {to}. If it paid a record, settle that record with this hash. If it paid no recorded debt, run: `gatewayd account resume CHAIN {account} --accept {hash} --why …`", receiver: "receiver", approved: "Approved: record {id}.", rejectRecord: "Reject record {id}", rejectLead: "Nothing is paid, and the transfer is refunded to its sender.", reject: "Reject",
     waitingForPasskey: "Waiting for your passkey…", approve: "Approve with a passkey",
 
     channelsLead: "Pause: wallets show maintenance. Close: wallets show the channel as closed. Both stop payments until you press Open; transfers already received are kept.", noToken: "No token is configured.", changed: "changed", daemonSet: "The daemon has set it to {state}",
@@ -141,7 +141,7 @@ export const messages = {
     withKeyFile: "使用密钥文件：`gatewayd approve RECORD --key FILE`。", noApprovals: "没有付款等待审批。", wantsApproval: "待审批", isHeld: "已搁置", becauseOf: "起因", sender: "付款人", heldBecause: "搁置原因", heldSince: "搁置时间",
     approvedBy: "已审批", approvalsGiven: "审批数", requested: "申请金额", feeKept: "收取手续费", pays: "实付", fromTo: "来源链与目标链", asset: "资产", sameAsUser: "与用户相同", ruleAbove: "{amount} 超过单笔 {above}", ruleFirst: "{amount} 超过首次付给该地址的 {above}",
     riskKey: "此密钥可能已被他人掌握。恢复前请查明该交易由谁发送、密钥保存在何处。", riskChain: "若这些节点有误，网关可能为不存在的充值付款。恢复前请用区块浏览器核对该区块。",
-    unexplained: "未恢复：没有记录能解释交易 {hash}，它向 {to} 转出 {did}。若它支付了某条记录，请用此哈希结清该记录。若它不支付任何记录，请运行：gatewayd account resume CHAIN {account} --accept {hash} --why …", receiver: "收款方", approved: "已审批：记录 {id}。", rejectRecord: "拒绝记录 {id}", rejectLead: "不付款，转入的款项退回付款人。", reject: "拒绝",
+    unexplained: "未恢复：没有记录能解释交易 {hash}，它向 {to} 转出 {did}。若它支付了某条记录，请用此哈希结清该记录。若它不支付任何记录，请运行：`gatewayd account resume CHAIN {account} --accept {hash} --why …`", receiver: "收款方", approved: "已审批：记录 {id}。", rejectRecord: "拒绝记录 {id}", rejectLead: "不付款，转入的款项退回付款人。", reject: "拒绝",
     waitingForPasskey: "等待您的通行密钥…", approve: "使用通行密钥审批",
 
     channelsLead: "暂停：钱包显示维护中。关闭：钱包显示通道已关闭。两者都会停止付款，直到按下“开放”；已转入的款项会保留。", noToken: "没有配置代币。", changed: "更改于", daemonSet: "守护进程已将其设为 {state}",
