@@ -119,6 +119,9 @@ export function Note({ kind = "", live, children }) {
   return <div class={"note " + kind} role={live ? "status" : undefined}>{children}</div>;
 }
 
+// WithCode shows the parts of a text between backticks as code.
+export const WithCode = ({ children }) => children.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part));
+
 // Blank stands where there is nothing yet.
 export const Blank = ({ children }) => <p class="blank">{children}</p>;
 

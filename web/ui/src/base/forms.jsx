@@ -1,6 +1,6 @@
 // What people fill in, press and confirm.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { Facts, Note } from "./display.jsx";
+import { Facts, Note, WithCode } from "./display.jsx";
 import { Icon } from "./icons.jsx";
 import { useMessages } from "./messages.js";
 import { trouble } from "./tell.js";
@@ -102,7 +102,7 @@ export function Confirm({ title, facts = [], lead, action, danger, act, done, ca
     <Facts list={facts} />
     {lead && <p>{lead}</p>}
     {children}
-    {fault && <Note kind="bad" live>{trouble(fault, w)}</Note>}
+    {fault && <Note kind="bad" live><WithCode>{trouble(fault, w)}</WithCode></Note>}
     <p class="row end"><Button onClick={cancel} aria-disabled={busy}>{w.cancel}</Button>
       <button class={danger ? "danger" : "main"} aria-busy={busy || undefined} aria-disabled={busy || !ready || undefined}>{busy && <Icon name="busy" />}{action}</button></p>
   </form></Dialog>;

@@ -1,10 +1,10 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
-import { Asked, Button, Copy, Facts, Note, State, tell, Time, trouble } from "../base/components.jsx";
+import { Asked, Button, Copy, Facts, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
-import { Call, Chain, Heading, may, Money, Network, Order, Reason, Told } from "./parts.jsx";
+import { Call, Chain, Heading, may, Money, Network, Order, Reason } from "./parts.jsx";
 import { chainName, linkTo, networks } from "./money.js";
 import { possible, sign, why } from "./passkey.js";
 import { to } from "./route.js";
@@ -15,7 +15,7 @@ export function Approvals() {
   const poll = usePoll((signal) => get("/approvals", {}, signal), 5_000, []);
   return <><Heading>{w.view_approvals}</Heading>
     <p class="faint">{w.approvalsLead}</p>
-    {may("approver") && !possible() && <Note kind="warn">{w.noPasskeys} <Told>{w.withKeyFile}</Told></Note>}
+    {may("approver") && !possible() && <Note kind="warn">{w.noPasskeys} <WithCode>{w.withKeyFile}</WithCode></Note>}
     <div class="grid wide-cards whole-cards" id="approvals"><Asked poll={poll} empty={w.noApprovals}>{(list) => list.map((w) => <Waiting key={w.payment} payment={w} again={poll.again} />)}</Asked></div></>;
 }
 

@@ -1,13 +1,13 @@
 // Everything on which an operator can act, in one list: the cause, what to do, and the button that does it.
 import { useState } from "preact/hooks";
-import { Ago, Asked, Empty, Pager, Short, State } from "../base/components.jsx";
+import { Ago, Asked, Empty, Pager, Short, State, WithCode } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { shortened } from "./events.jsx";
 import { adviceOf, capital, codeLabel, isDanger, orderLabel, unsigned, useConsoleMessages } from "./labels.js";
 import { chainName, networkName, networks } from "./money.js";
-import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
+import { Call, Heading, may, Money, Order } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
 import { go, to, usePlace } from "./route.js";
 
@@ -38,7 +38,7 @@ function Item({ kind, name, about, since, advice, detail, children, ...rest }) {
   return <li class="item" {...rest}>
     <div><div class="row"><State kind={kind}>{name}</State><span class="about">{about}</span>{since && <span class="faint small">{w.since} <Ago ms={since} /></span>}</div>
       {detail && <p class="small wrap">{detail}</p>}
-      {advice && <p class="advice"><Told>{advice}</Told></p>}</div>
+      {advice && <p class="advice"><WithCode>{advice}</WithCode></p>}</div>
     <div class="acts">{children}</div>
   </li>;
 }

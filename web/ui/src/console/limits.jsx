@@ -1,11 +1,11 @@
 // Limits and rates: what may be paid and how much of that is used, what payouts and their users' fees are reckoned by, and the rules of each token.
 import { grouped } from "../base/amount.js";
-import { Ago, Blank, Note, State, Table } from "../base/components.jsx";
+import { Ago, Blank, Note, State, Table, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get } from "./api.js";
 import { networks } from "./money.js";
-import { Heading, Live, Money, Network, Told } from "./parts.jsx";
+import { Heading, Live, Money, Network } from "./parts.jsx";
 import { LimitTable } from "./overview.jsx";
 import { useConsoleMessages } from "./labels.js";
 
@@ -19,7 +19,7 @@ export function Limits() {
       {l.fault && <Note kind="bad">{l.fault}</Note>}
       {l.lists && <Note kind="warn">{l.lists}</Note>}
       {(l.unpriced ?? []).length > 0 && <Note kind="warn">{formatMessage(w.unpriced, { tokens: l.unpriced.join(", ") })}</Note>}
-      {(l.limits ?? []).length === 0 ? <Note kind="warn"><Told>{w.unlimited}</Told></Note> : <LimitTable list={l.limits} />}</section>
+      {(l.limits ?? []).length === 0 ? <Note kind="warn"><WithCode>{w.unlimited}</WithCode></Note> : <LimitTable list={l.limits} />}</section>
     <Prices list={l.prices ?? []} />
     <Fees quotes={l.quotes ?? []} />
     <Rules /></>}</Live></>;
@@ -38,7 +38,7 @@ function Prices({ list }) {
   const w = useConsoleMessages();
   const known = useTokens();
   return <section class="card" id="prices"><h2>{w.prices}</h2>
-    {list.length === 0 ? <Blank><Told>{w.noPrices}</Told></Blank> : <><p class="small faint">{w.pricesLead}</p>
+    {list.length === 0 ? <Blank><WithCode>{w.noPrices}</WithCode></Blank> : <><p class="small faint">{w.pricesLead}</p>
       <Table label={w.prices} head={[w.token, ">" + w.price, ">" + w.priceAge, w.state]} rows={list.map((p) => ({
         key: p.token, cells: [<strong>{known.find((t) => t.token === p.token)?.symbol ?? p.token}</strong>, <span class="num">{p.worth}</span>, <Ago ms={Date.parse(p.at)} />,
           p.fresh ? <State kind="good">{w.counts}</State> : <State kind="warn">{w.tooOld}</State>],

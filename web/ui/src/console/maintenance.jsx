@@ -1,12 +1,12 @@
 // Maintenance: blocks that are read again, and the configuration.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Asked, Facts, Note, Short, State, Table, Time, trouble } from "../base/components.jsx";
+import { Asked, Facts, Note, Short, State, Table, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Actor } from "./events.jsx";
 import { chainName, networkOf, networks } from "./money.js";
-import { Call, Chain, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
+import { Call, Chain, Heading, may, Money, Order, Tx } from "./parts.jsx";
 import { to } from "./route.js";
 import { useConsoleMessages } from "./labels.js";
 
@@ -69,7 +69,7 @@ function Rescan() {
       <div><label for="rescan-to">{w.toBlock}</label><input id="rescan-to" inputMode="numeric" autocomplete="off" placeholder={w.toNewest} value={values.to} onInput={entered("to")} /></div>
       <p class="row"><button class="main" id="rescan-look" aria-disabled={busy}>{busy ? w.reading : w.look}</button>
         {busy && <button type="button" onClick={() => running.current.abort()}>{w.stopLooking}</button>}</p></form>
-    {fault && <Note kind="bad" live><Told>{fault}</Told></Note>}
+    {fault && <Note kind="bad" live><WithCode>{fault}</WithCode></Note>}
     {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to })}/>}
     {booking && <Order title={w.book} lead={w.bookLead} action={w.book} facts={[[w.chain, <Chain id={values.chain} />], [w.blocks, `${booking.from.toLocaleString("en")} – ${booking.to.toLocaleString("en")}`]]} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
   </section>;
@@ -91,7 +91,7 @@ function Found({ found, busy, book }) {
           d.asset && <Money network={networkOf(known, found.chain, d.asset)} asset={d.asset} amount={d.amount} />, d.record && <a href={to("records", d.record)}>{d.record}</a>, <>{state(d)}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
       }))} />}
     {!busy && bookable > 0 && <p class="after"><button type="button" id="rescan-book" onClick={book}>{formatMessage(w.bookN, { n: n(bookable) })}</button></p>}
-    {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><Told>{w.noMend}</Told></Note>}
+    {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><WithCode>{w.noMend}</WithCode></Note>}
   </div>;
 }
 

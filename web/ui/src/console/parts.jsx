@@ -21,9 +21,6 @@ export function Heading({ children }) {
   return <h1 tabIndex={-1} ref={at}>{children}</h1>;
 }
 
-// Told is a text whose parts between backticks are what a person types elsewhere.
-export const Told = ({ children }) => children.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part));
-
 // Call is a word of the program in the reader's language. It stands alone, so it begins with a capital letter.
 export const Call = ({ of, word }) => capital(codeLabel(useConsoleMessages().language, of, word));
 

@@ -1,10 +1,10 @@
 // Who is signed in, and their passkeys.
 import { useState } from "preact/hooks";
-import { Asked, Copy, Facts, Field, Note, Table, tell, Time, trouble } from "../base/components.jsx";
+import { Asked, Copy, Facts, Field, Note, Table, tell, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, me, post } from "./api.js";
-import { Call, Heading, Told } from "./parts.jsx";
+import { Call, Heading } from "./parts.jsx";
 import { make, possible, why } from "./passkey.js";
 import { useConsoleMessages } from "./labels.js";
 
@@ -35,7 +35,7 @@ function Passkeys({ list, again }) {
     <Table id="passkeys" label={w.passkeys} head={[w.name, w.added, w.usedLast, w.remove]} rows={list.map((p) => ({
       key: p.id, cells: [<strong>{p.label}</strong>, <Time ms={Date.parse(p.created)} />, p.used ? <Time ms={Date.parse(p.used)} /> : w.never, <button type="button" onClick={() => remove(p)}>{w.remove}<span class="unseen"> {p.label}</span></button>],
     }))} />
-    {me.get().role === "approver" && list.map((p) => <div key={p.id} class="after"><p class="small"><Told>{formatMessage(w.approverLine, { label: p.label })}</Told></p>
+    {me.get().role === "approver" && list.map((p) => <div key={p.id} class="after"><p class="small"><WithCode>{formatMessage(w.approverLine, { label: p.label })}</WithCode></p>
       <div class="joined"><div class="whole" data-approver={p.label}>{p.approver}</div><Copy text={p.approver} what={formatMessage(w.lineOf, { label: p.label })} wide /></div></div>)}
   </>;
 }

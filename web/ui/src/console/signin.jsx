@@ -1,11 +1,10 @@
 // Signing in: by a passkey, or by name, password and the authenticator's code.
 import { useState } from "preact/hooks";
-import { Field, Note, trouble } from "../base/components.jsx";
+import { Field, Note, trouble, WithCode } from "../base/components.jsx";
 import { site } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { post, signed } from "./api.js";
 import { codeAt, demoOf } from "./demo.js";
-import { Told } from "./parts.jsx";
 import { possible, sign, why } from "./passkey.js";
 import { useConsoleMessages } from "./labels.js";
 
@@ -46,6 +45,6 @@ export function SignIn({ ended }) {
       {fault && <Note kind="bad" live>{fault}</Note>}
       <p class="after"><button class="main" id="sign-in" aria-disabled={busy}>{busy ? w.working : w.signIn}</button></p>
     </form>
-    <p class="small faint"><Told>{w.whoAdds}</Told></p>
+    <p class="small faint"><WithCode>{w.whoAdds}</WithCode></p>
   </section>;
 }
