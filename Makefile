@@ -11,7 +11,8 @@ help: ## this list
 
 .PHONY: run
 run: ## both chains, the gateway and the exchange on this machine, funded and empty
-	go run ./cmd/gatewayd dev
+	@echo "Building gatewayd. The first build takes a minute or two."
+	@go run ./cmd/gatewayd dev
 
 .PHONY: demo
 demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil, geth, btcd or litecoin uses that node

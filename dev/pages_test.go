@@ -64,7 +64,7 @@ func TestExplorerLinks(t *testing.T) {
 	}
 }
 
-// What is not found is shown as text, whatever a link contains.
+// A hash that is not found is shown as text, whatever the link contains.
 func TestTransactionThatIsUnknown(t *testing.T) {
 	u := users()
 	close(u.ready)

@@ -79,7 +79,7 @@ await v.sees("Enter the API key and its secret.");
 await v.at("#topic-key").fill("0".repeat(32));
 await v.at("#topic-secret").fill("1".repeat(32));
 await v.at("#subscribe").click();
-await v.sees("The server refused the request. Check pair, address and key.");
+await v.sees("The server refused the request. Check pair, address, key and secret.");
 await v.at("#language").click();
 await v.sees("实时控制台");
 await v.fits(axe, "topics in Chinese");

@@ -88,6 +88,8 @@ async function asDemoUser(symbol, label) {
   await v.at("#new-transfer").click();
   await v.at("#turn").click();
   await v.until(async () => (await balance(v)) === 20);
+  await v.at("#own").click();
+  assert.match(await v.at("#to").inputValue(), /^0x[0-9a-fA-F]{40}$/);
   await v.at("#to").fill("0x1234");
   await v.at("#to-hint.bad").waitFor();
   await v.at("#amount").fill("2");
@@ -354,7 +356,7 @@ const troubles = [
   ["deposit", { state: "FAILED", refundState: "REFUNDING" }, "refunding", /Refund pending[\s\S]*on its way back/],
   ["deposit", { state: "FAILED", refundState: "REFUNDED", refundTxHash: "0xfe" }, "refunded", /Refunded[\s\S]*was returned/],
   ["withdraw", { state: "TOT_EXCEED_THE_LIMIT" }, "aboveLimit", /above the maximum[\s\S]*Total debit\s+2.01[\s\S]*Maximum\s+100\s*ETH/],
-  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS", refundState: "REFUNDED", refundTxHash: "fe" }, "refunded", /Refunded amount\s+2.01\s*ETH-000\s+Refund to\s+vite_/],
+  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS", refundState: "REFUNDED", refundTxHash: "fe" }, "refunded", /Refunded amount\s+2.01\s*ETH-000\s+Refund to, unless agreed otherwise\s+vite_/],
   ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS" }, "wrongAddress", /address or the comment/],
   ["withdraw", { state: "FAILED" }, "failed", /contact the operator[\s\S]*support@example\.com/],
   ["withdraw", { state: "TOT_CONFIRMED", dateTime: "1000" }, "late", /longer than usual/],

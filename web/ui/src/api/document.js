@@ -19,7 +19,7 @@ export function fits(doc, base, values) {
   return result;
 }
 
-// withSigning has private operations begin with a sentence on their signature.
+// withSigning puts a sentence on the signature at the start of private operations.
 export function withSigning(doc, sentence) {
   const result = structuredClone(doc);
   for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) {

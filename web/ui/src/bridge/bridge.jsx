@@ -38,7 +38,7 @@ function Placed({ networks }) {
   const move = (next, typed = {}) => {
     const now = here(), from = placeOf(now, networks, lastToken.get());
     const to = { view: from.view, network: from.network.name, tokenId: from.token.tokenId, ...next };
-    const values = { ...now.query, ...(to.view === from.view ? {} : { to: "", label: "" }), ...typed }; // a payee does not move to a view that did not show it
+    const values = { ...now.query, ...(to.view === from.view ? {} : { to: "", label: "", amount: "" }), ...typed }; // payee and amount were meant for the other view
     const stays = to.view === from.view && to.network === from.network.name && to.tokenId === from.token.tokenId;
     if (to.view === "history") go(["history"], values, { replace: stays });
     else go([to.view, to.network, to.tokenId], values, { replace: stays });

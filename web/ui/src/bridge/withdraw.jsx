@@ -57,6 +57,7 @@ export function Withdraw(given) {
   const amountFault = amount.trim() === "" ? "" : net === null ? formatMessage(w.amountWrong, { n: token.decimals }) : wrong ? formatMessage(w[wrong[0]], { limit: show(wrong[1]) })
     : quote.error?.code !== undefined ? trouble(quote.error, w) : "";
   const toFault = payee.error?.code !== undefined ? trouble(payee.error, w) : payee.settled && !payee.data.isValidAddress ? payee.data.message || w.toWrong : "";
+  const mine = browser.account || (demo && network.chainId ? demo.wallet.source : "");
   const fine = payee.settled && payee.data.isValidAddress;
   const missing = !online.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
     : !fine || quote.fee === null || !info.data ? w.loading : "";
@@ -143,7 +144,7 @@ export function Withdraw(given) {
           hint={<>{range}{value && <span class="worth" id="worth"> {value}</span>}</>}>
           {balance !== null && <Button id="all" busy={busy} onClick={all}>{w.all}</Button>}</Field>
         <Field id="to" class="code" wrap label={formatMessage(w.to, { chain: network.sourceName })} hint={formatMessage(w.toHint, { symbol, chain: network.sourceName })} value={to} onInput={(e) => enterPayee(e.currentTarget.value)}
-          fault={toFault || (to.trim() && to.trim() !== knownPayee ? w.toLinked : "")} fine={fine ? w.toFine : ""}>{browser.account && browser.account !== to && <Button id="own" onClick={() => enterPayee(browser.account)}>{w.own}</Button>}</Field>
+          fault={toFault || (to.trim() && to.trim() !== knownPayee ? w.toLinked : "")} fine={fine ? w.toFine : ""}>{mine && mine !== to && <Button id="own" onClick={() => enterPayee(mine)}>{browser.account ? w.own : w.ownDemo}</Button>}</Field>
         {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: labelName })} hint={w.labelHint} value={label} onInput={change("label")} />}
         <Facts list={facts} />
         {info.data?.noticeMsg && <Note>{info.data.noticeMsg}</Note>}

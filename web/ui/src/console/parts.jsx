@@ -71,7 +71,7 @@ export function Health({ kind, children }) {
   return since ? <Unknown since={since} /> : <State kind={kind}>{children}</State>;
 }
 
-// present are the lists of states that change without an order, so that an old answer does not tell them.
+// present lists states that change without an order: an old answer may be wrong about them.
 const present = ["chain", "channel", "account"];
 
 // Standing is a state as a word of its list. Operators' own funds are received, and not paid.
@@ -109,7 +109,7 @@ export const may = (role) => me.get()?.role === role;
 // the values and is done when it returns; `facts` may be a function of them.
 export function Order({ title, lead, risk, facts, fields = [], boxes = [], action, danger, act, done, cancel, children }) {
   const w = useConsoleMessages();
-  useEffect(() => said.set(""), []); // what was done before hides no button of this
+  useEffect(() => said.set(""), []); // an earlier message hides no button
   const [values, set] = useState({});
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
   const send = async () => {

@@ -58,7 +58,7 @@ export function useAccount(address) {
     fills.again();
   };
   useFeed(address && "order." + address, again, again);
-  // listed is what the lists have of an order with a client ID.
+  // listed returns an order of the lists by its client ID.
   const listed = (clientId) => newest([open.data, fills.data?.orders].map((list) => list?.find((o) => o.clientOrderId === clientId)));
   return { balances, open, fills, again, listed };
 }

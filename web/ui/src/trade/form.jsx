@@ -34,8 +34,10 @@ function useTerms(pair, address) {
 
 const percent = (rate) => plain(rate, 3) + " %";
 
+const doubleTap = 600; // milliseconds in which a second tap on the button that opened the form sends nothing
+
 // OrderForm places an order of the pair. `proposed` is a price that was pressed in a pair's book.
-export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates, report }) {
+export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates, report, openedAt }) {
   const w = useMessages(messages);
   const { session } = account, { bridge } = site.use(), up = online.use();
   const kept = useMemo(() => draftOf(pair.symbol), [pair.symbol]);
@@ -166,7 +168,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   };
   const submit = (e) => {
     e.preventDefault();
-    if (busy || !session?.key || !market || !up) return;
+    if (busy || !session?.key || !market || !up || Date.now() - openedAt.current < doubleTap) return;
     setTried(true);
     const wrong = ["price", "quantity", "total"].find((field) => faults[field]) ?? (!price ? "price" : !quantity ? "quantity" : "");
     if (wrong) return document.getElementById(wrong)?.focus();
@@ -205,7 +207,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up || !market}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
     </form>
-    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3>{bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
+    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3>{bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /><p class="small faint">{w.apart}</p></div>}
     </div>
     {sent && sent.address === session?.address && <Result key={sent.clientId + sent.at} sent={sent} known={known} absent={absent} session={session} pair={pair} close={() => setSent(null)} data={data} report={report} />}
     {asking && <Doubt {...asking} side={side} price={price} quantity={quantity} market={market} pair={pair} ready={up} place={place} close={() => ask(null)} />}

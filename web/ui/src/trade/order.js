@@ -134,7 +134,7 @@ export function check(order, market) {
   return faults;
 }
 
-// Statuses of the exchange: an order that rests can still fill, one that has ended changes no more.
+// Statuses of the exchange: a resting order can still fill, an ended one does not change.
 export const resting = [3, 5], ended = [4, 7, 8, 9, 10];
 
 // newest picks the latest of several answers about one order, which may arrive in any order.

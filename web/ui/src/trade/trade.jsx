@@ -1,6 +1,6 @@
 // The trade page: a pair, its chart, book and trades, and, for an account, orders and balances. It
 // calls the exchange's public API only.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Asked, Button, Empty, open, Tabs, tell } from "../base/components.jsx";
 import { language, useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
@@ -59,7 +59,11 @@ function Market({ markets }) {
   const best = last ?? book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
   const own = useMemo(() => (data.open.data ?? []).filter((o) => o.symbol === pair.symbol), [data.open.data, pair.symbol]);
   const fills = useMemo(() => (data.fills.data?.list ?? []).filter((f) => f.symbol === pair.symbol), [data.fills.data, pair.symbol]);
-  const trade = (to) => turn({ view: "trade", side: to === 1 ? "sell" : "" });
+  const openedAt = useRef(0);
+  const trade = (to) => {
+    openedAt.current = Date.now();
+    turn({ view: "trade", side: to === 1 ? "sell" : "" });
+  };
   return <div class="trade" data-view={view} data-account={account.session ? "open" : "none"}>
     <MarketBar key={pair.symbol} pair={pair} ticker={ticker} choose={choose} rates={rates} />
     <div class="phone-tabs"><Tabs label={w.views} now={view} choose={(id) => turn({ view: id === "chart" ? "" : id })} list={views.map((id) => ({ id, name: w["view_" + id] }))} /></div>
@@ -69,7 +73,7 @@ function Market({ markets }) {
       <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ symbol: pair.symbol, price }); if (view === "book") turn({ view: "trade" }); }} />
         <Trades key={pair.symbol} pair={pair} /></div>
       <div class="order-side in-trade"><AccountBar account={account} opened={() => turn({ view: "trade" })} />
-        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} /></div>
+        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} openedAt={openedAt} /></div>
       <AccountPanels session={account.session} data={data} pair={pair} markets={markets} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} />
     </div>
     {news && news.symbol === pair.symbol && view !== "trade" && <div class="phone-news" role="status"><Outcome news={news} />
