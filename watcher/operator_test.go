@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/transfers"
 )
@@ -100,12 +101,13 @@ func TestHeldRefundToAnother(t *testing.T) {
 func TestRefundToAnother(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()
-	hash, dust := r.depositWithUnknownLabel(500), r.deposit(address, minimum*100-1)
+	hash := r.depositWithUnknownLabel(500)
+	failed := r.eth.Send(chaintest.Out{From: "x", To: address, Asset: usdEth, Amount: units(minimum * 100), Failed: true})
 	r.run(1)
 	require.ErrorIs(t, r.refund(hash, transfers.Order{}), transfers.ErrNothingToDo, "it is only seen")
 	r.rest()
 	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.net.Hot}), transfers.ErrNothingToDo, "one of our own")
-	require.ErrorIs(t, r.refund(dust, transfers.Order{}), transfers.ErrNothingToDo, "it is refused")
+	require.ErrorIs(t, r.refund(failed, transfers.Order{}), transfers.ErrNothingToDo, "it moved nothing")
 	require.NoError(t, r.refund(hash, transfers.Order{To: r.eth.Address("elsewhere")}))
 	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.eth.Address("elsewhere")}), transfers.ErrNothingToDo, "once")
 	r.rest()
