@@ -160,7 +160,7 @@ func (u *DemoUsers) send(ctx context.Context, k Token, p payment, amount chain.A
 	return payer.Pay(ctx, k.Asset, common.HexToAddress(p.To), amount.Uint256().ToBig(), []byte(p.Label))
 }
 
-// demoFunds is what the demo user can pay with on the source chain, in the asset's smallest units.
+// demoFunds are the demo user's funds on the source chain, in the asset's smallest units.
 type demoFunds struct {
 	Balance string `json:"balance"`
 	Cost    string `json:"cost"` // the most that the network takes for a payment, where it is paid in the same asset

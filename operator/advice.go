@@ -65,7 +65,8 @@ func advise(tx *records.Tx, r records.Record, payments []records.Payment) (sente
 			c.differing = e.Tx
 		}
 	}
-	advice, permitted := adviceOn(r, payments), transfers.Permitted(r, payments)
+	_, advice := adviceOn(r, payments)
+	permitted := transfers.Permitted(r, payments)
 	for _, order := range advice.Orders {
 		if order == records.Approve || slices.Contains(permitted, transfers.OrderName(order)) {
 			list = append(list, c.of(order))

@@ -25,7 +25,8 @@ type Attention struct {
 // fits best.
 type ActionableRecord struct {
 	RecordRow
-	Cause    records.Reason        `json:"cause"` // of the transfer or of its held payment
+	Cause    records.Reason        `json:"cause"`  // of the transfer or of its held payment
+	Advice   string                `json:"advice"` // its code
 	Orders   []transfers.OrderName `json:"orders"`
 	Proposed transfers.OrderName   `json:"proposed"` // empty: none fits best
 }
@@ -71,8 +72,9 @@ func actionable(tx *records.Tx, r records.Record) (a ActionableRecord, err error
 	if err != nil {
 		return a, err
 	}
-	a.RecordRow, a.Cause, a.Orders = RowOf(r), causeOf(r, payments), transfers.Permitted(r, payments)
-	a.Proposed = proposed(adviceOn(r, payments), a.Orders)
+	code, advice := adviceOn(r, payments)
+	a.RecordRow, a.Cause, a.Advice, a.Orders = RowOf(r), causeOf(r, payments), code, transfers.Permitted(r, payments)
+	a.Proposed = proposed(advice, a.Orders)
 	return a, nil
 }
 
@@ -95,27 +97,28 @@ func causeOf(r records.Record, payments []records.Payment) records.Reason {
 // proposed returns the first order of the advice on a record, where the record's state permits it.
 func proposed(a records.Advice, permitted []transfers.OrderName) transfers.OrderName {
 	for _, advised := range a.Orders {
-		if order := transfers.OrderName(advised); advised != records.Approve {
-			return permittedOnly(order, permitted)
+		order := transfers.OrderName(advised)
+		switch {
+		case advised == records.Approve:
+			continue
+		case slices.Contains(permitted, order):
+			return order
 		}
+		return ""
 	}
 	return ""
 }
 
-func permittedOnly(o transfers.OrderName, permitted []transfers.OrderName) transfers.OrderName {
-	if slices.Contains(permitted, o) {
-		return o
-	}
-	return ""
-}
-
-// adviceOn returns the advice on a record with its payments. A held refund has its own, unless a
-// transaction may have paid it.
-func adviceOn(r records.Record, payments []records.Payment) records.Advice {
-	cause, incident := causeOf(r, payments), r.Incident != "" && r.Loss == nil
+// adviceOn returns the advice on a record with its payments, and its code in the console's table. A
+// held refund has its own, unless a transaction may have paid it.
+func adviceOn(r records.Record, payments []records.Payment) (code string, a records.Advice) {
 	heldRefund := func(p records.Payment) bool { return p.Purpose == chain.Refund && p.State == records.HeldPayment }
-	if !incident && cause != records.ReasonPayoutDiffers && slices.ContainsFunc(payments, heldRefund) {
-		return records.HeldRefundAdvice(cause)
+	cause := causeOf(r, payments)
+	switch {
+	case r.Incident != "" && r.Loss == nil:
+		return "incident", records.IncidentAdvice
+	case cause != records.ReasonPayoutDiffers && slices.ContainsFunc(payments, heldRefund):
+		return "heldRefund", records.HeldRefundAdvice(cause)
 	}
-	return records.AdviceOf(cause, incident)
+	return string(cause), records.AdviceOf(cause)
 }

@@ -24,9 +24,10 @@ type RecordDetail struct {
 	History  []eventRow            `json:"history"`
 	Orders   []transfers.OrderName `json:"orders"`   // that the record's state permits
 	Proposed transfers.OrderName   `json:"proposed"` // of these, as in ActionableRecord
+	Advice   string                `json:"advice"`   // its code
 	Commands []string              `json:"commands"` // of the advice on it; empty: no operator is needed
 
-	advice string // in one sentence
+	advice string // its sentence; empty: no operator is needed
 
 	Stored records.Record    `json:"-"`
 	Paid   []records.Payment `json:"-"`
@@ -148,7 +149,8 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		return s, err
 	}
 	s.Paid, s.Orders = payments, transfers.Permitted(r, payments)
-	s.Proposed = proposed(adviceOn(r, payments), s.Orders)
+	code, advice := adviceOn(r, payments)
+	s.Advice, s.Proposed = code, proposed(advice, s.Orders)
 	if s.advice, s.Commands, err = advise(tx, r, payments); err != nil {
 		return s, err
 	}

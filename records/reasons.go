@@ -74,8 +74,8 @@ type ReasonInfo struct {
 	Advice           Advice
 }
 
-// Advice is what an operator should do about a record, on the console and by command: a sentence,
-// and the orders that fit, the best first. The zero value: there is nothing to do.
+// Advice for an operator about a record, on the console and by command: a sentence, and the orders
+// that fit, the best first. The zero value: there is nothing to do.
 type Advice struct {
 	English, Chinese string
 	Orders           []string // of transfers.OrderName, or Approve
@@ -97,17 +97,14 @@ var RefundAdvice = Advice{
 // HeldRefundAdvice returns the advice for a transfer whose refund is held for a reason.
 func HeldRefundAdvice(r Reason) Advice {
 	a := RefundAdvice
-	if slices.Contains(AdviceOf(r, false).Orders, Approve) {
+	if slices.Contains(AdviceOf(r).Orders, Approve) {
 		a.Orders = append([]string{Approve}, a.Orders...)
 	}
 	return a
 }
 
 // AdviceOf returns the advice for a transfer that has a reason, or a payment held for it.
-func AdviceOf(r Reason, incident bool) Advice {
-	if incident {
-		return IncidentAdvice
-	}
+func AdviceOf(r Reason) Advice {
 	info, _ := ReasonOf(r)
 	return info.Advice
 }

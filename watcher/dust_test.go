@@ -101,8 +101,7 @@ func TestDustIsRefundedByOrder(t *testing.T) {
 	r.requireSound()
 }
 
-// A deposit below the minimum is refunded once when an operator says so, and not credited after
-// that.
+// A deposit below the minimum is refunded once by an operator's order, and not credited after that.
 func TestSmallDepositIsRefundedByOrder(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()

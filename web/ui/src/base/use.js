@@ -1,10 +1,13 @@
 // Hooks that all pages use.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ask, base, connected } from "./http.js";
+import { ask, Away, base, connected } from "./http.js";
 import { store, usable } from "./store.js";
 
+const retryEvery = 5000;
+
 // usePoll asks at once and again so many milliseconds after each answer, but not while nobody looks at the page. What was answered last stays
-// while later answers fail; `error` says so, and `at` is the moment of the last answer. Changed keys begin again; `act` null asks nothing.
+// while later answers fail; `error` is the last failure, `at` the moment of the last answer. Without an answer from the server it asks again after
+// `retryEvery` at the latest, also what is asked only once. Changed keys begin again; `act` null asks nothing.
 export function usePoll(act, every, keys) {
   const [state, set] = useState({ data: null, at: 0, error: null, loading: true });
   const again = useRef(() => {});
@@ -12,24 +15,24 @@ export function usePoll(act, every, keys) {
     set({ data: null, at: 0, error: null, loading: act !== null });
     if (!act) return undefined;
     const end = new AbortController();
-    let timer = null, failed = false;
+    let timer = null, away = false;
     const round = async () => {
       clearTimeout(timer);
       if (!document.hidden) {
         try {
           const data = await act(end.signal);
-          failed = false;
+          away = false;
           if (!end.signal.aborted) set({ data, at: Date.now(), error: null, loading: false });
         } catch (error) {
-          failed = true;
+          away = error instanceof Away;
           if (!end.signal.aborted) set((before) => ({ ...before, error, loading: false }));
         }
       }
       clearTimeout(timer);
-      if (!end.signal.aborted && every) timer = setTimeout(round, every);
+      const pause = away ? Math.min(every || retryEvery, retryEvery) : every;
+      if (!end.signal.aborted && pause) timer = setTimeout(round, pause);
     };
     const seen = () => document.hidden || round();
-    const unwatch = connected.watch((up) => up && failed && round()); // also what is asked only once
     document.addEventListener("visibilitychange", seen);
     addEventListener("retry", seen);
     addEventListener("online", seen);
@@ -38,7 +41,6 @@ export function usePoll(act, every, keys) {
     return () => {
       end.abort();
       clearTimeout(timer);
-      unwatch();
       document.removeEventListener("visibilitychange", seen);
       removeEventListener("retry", seen);
       removeEventListener("online", seen);
@@ -69,11 +71,7 @@ export const site = store({});
 export async function loadSite() {
   try {
     site.set(await ask(base() + "/site.json"));
-  } catch { // the links to the other pages come with the server
-    const end = connected.watch((up) => {
-      if (!up) return;
-      end();
-      loadSite();
-    });
+  } catch {
+    setTimeout(loadSite, retryEvery); // the links to the other pages come with the server
   }
 }

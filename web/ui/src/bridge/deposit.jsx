@@ -91,8 +91,8 @@ export function Deposit(given) {
     [w.gatewayFee, w.noFee], [w.networkFee, w.networkFeePaid], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
     [w.expected, state === "OPEN" ? token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language) : state === "MAINTAIN" && w.afterPause],
   ];
-  const parts = fits ? withdrawalsFor(units, token) : 1, most1 = shown(BigInt(token.maximumWithdrawAmount), token.decimals) + " " + symbol;
-  const outAgain = parts > 1 && <Note kind="warn"><span id="out-again">{formatMessage(w.outAgain, { max: most1, n: parts })}</span></Note>;
+  const parts = fits ? withdrawalsFor(units, token) : 1, greatest = shown(BigInt(token.maximumWithdrawAmount), token.decimals) + " " + symbol;
+  const outAgain = parts > 1 && <Note kind="warn"><span id="out-again">{formatMessage(w.outAgain, { max: greatest, n: parts })}</span></Note>;
   const payer = asking === "browser" ? browser.account : network.chainId ? demo?.wallet.source : "";
   const holding = { network, balance, token, symbol };
   return <>

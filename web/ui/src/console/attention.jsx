@@ -75,7 +75,7 @@ function Condition({ condition: c, order }) {
   </Item>;
 }
 
-// riskOf is what may be wrong if an account or a chain is resumed too early.
+// riskOf returns the risk of resuming an account or a chain too early, in one sentence.
 const riskOf = (c, w) => (c.kind === "chain_halted" ? w.riskChain : unsigned(c.detail) ? w.riskKey : "");
 
 // asCode marks paths of documents.
@@ -102,11 +102,10 @@ function ActionableRecord({ record: r, order }) {
   const w = useConsoleMessages();
   const cause = r.incident && !r.lost ? "incident" : r.cause;
   const name = cause === "incident" ? w.step_incident : <Call of="reason" word={cause || "operator"} />;
-  const heldRefund = r.state === "refused" && !["incident", "below_minimum", "payout_differs"].includes(cause);
   const others = r.orders.filter((o) => o !== r.proposed && ["credit", "refund", "reject"].includes(o)).slice(0, 1);
   return <Item data-record={r.id} kind={r.state === "refused" ? "wait" : "warn"} name={name} since={Date.parse(r.seen)}
     about={<><strong><Money network={r.network} asset={r.asset} amount={r.amount} /></strong> <Call of="direction" word={r.direction} /> <a href={to("records", r.id)}>{formatMessage(w.recordName, { name: r.id })}</a>{r.wallet && <> · {w.user} <Short text={r.wallet} /></>}</>}
-    advice={adviceOf(w.language, "reason", heldRefund ? "heldRefund" : cause)}>
+    advice={adviceOf(w.language, "reason", r.advice)}>
     {["approval", "unproven"].includes(cause) && <a class="button" href={to("approvals")}>{w.view_approvals}</a>}
     {may("operator") && [r.proposed, ...others].filter(Boolean).map((o) => <button type="button" key={o} class={isDanger(o) ? "danger quiet" : o === r.proposed ? "main" : ""} data-order={o} onClick={() => order(o)}>{orderLabel(o, r, w)}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></button>)}
     <a class="button" href={to("records", r.id)}>{w.details}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></a>

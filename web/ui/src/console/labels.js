@@ -97,7 +97,7 @@ export function ruleOf({ verdict = "" }, w) {
 // unsigned reports whether an account has stopped because of a transaction that this daemon did not sign.
 export const unsigned = (text) => /was not signed by this daemon/.test(text ?? "");
 
-// refusalOf is what the server has refused, in the reader's language where it is known there, with what to do.
+// refusalOf returns the text of a refusal with the next step, translated where the page knows it.
 export function refusalOf(text, w) {
   const [, hash, account, did, to] = /^transaction (\S+) of (\S+) moved (.+) to (\S+) and is not explained: settle or accept it$/.exec(text) ?? [];
   return hash ? formatMessage(w.unexplained, { hash, account, did, to }) : text;

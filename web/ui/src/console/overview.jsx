@@ -154,8 +154,8 @@ function Chains({ list }) {
 
 const Height = ({ n }) => <span class="num">{n.toLocaleString("en")}</span>;
 
-// notTold is the part of a channel's reasons that no condition contains.
-const notTold = (why, conditions) => conditions.reduce((left, c) => left.replace(c.detail, ""), why ?? "").split("; ").filter(Boolean).join("; ");
+// unlisted returns the part of a channel's reasons that no condition contains.
+const unlisted = (why, conditions) => conditions.reduce((left, c) => left.replace(c.detail, ""), why ?? "").split("; ").filter(Boolean).join("; ");
 
 function Channels({ list, conditions }) {
   const w = useConsoleMessages();
@@ -163,7 +163,7 @@ function Channels({ list, conditions }) {
   return <section class="card" id="flows"><h2>{w.balancesAndRunway}</h2>
     <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.runway, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute]} rows={(list ?? []).map((c) => ({
       key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span>{several && <div class="small faint"><Network name={c.network} /></div>}</>,
-        <><Standing of="channel" state={c.state} />{c.state !== "OPEN" && notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
+        <><Standing of="channel" state={c.state} />{c.state !== "OPEN" && unlisted(c.why, conditions) && <div class="small wrap">{unlisted(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
         <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Oldest channel={c} /></span></>}</>,
         <><Money network={c.network} asset={c.asset} amount={c.dayOut} /><div class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</div></>,
         <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: grouped(String(c.possiblePerMinute)) }).trim()}</span>}</span>],
@@ -179,7 +179,7 @@ function Runway({ hours }) {
   return <span class="runway" title={w.runwayHint}><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={full} height="4" /></svg><span class="num">{runwayOf(hours, w)}</span></span>;
 }
 
-// ofLimit is what a limit applies to.
+// ofLimit names the network, the chain and the token of a limit.
 const ofLimit = (known, { network, chain, token }) => [network && networkName(known, network), chain && chainName(known, chain), token && (known.flatMap((n) => n.tokens).find((t) => t.token === token)?.symbol ?? token)].filter(Boolean).join(" · ");
 
 // LimitTable shows the use of the signer's limits.

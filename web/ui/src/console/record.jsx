@@ -52,7 +52,7 @@ function Story({ story, again }) {
         }))} />
       </section>
       <div class="stack">
-        <Actions record={r} orders={story.orders ?? []} payments={payments} proposed={story.proposed} commands={story.commands ?? []} again={again} />
+        <Actions record={r} orders={story.orders ?? []} proposed={story.proposed} advice={story.advice} commands={story.commands ?? []} again={again} />
         <section class="card"><h2>{w.details}</h2><Facts list={[
           [w.reason, r.reason && <Reason word={r.reason} />],
           [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
@@ -111,13 +111,11 @@ function Payment({ payment: p }) {
 }
 
 // Actions are the buttons of the orders that the record's state permits, for operators, with what fits.
-function Actions({ record, orders, payments, proposed, commands, again }) {
+function Actions({ record, orders, proposed, advice, commands, again }) {
   const w = useConsoleMessages();
   const [open, set] = useState("");
   if (orders.length === 0) return null;
-  const held = payments.find((p) => p.state === "held");
-  const cause = record.incident && !record.lost ? "incident" : held?.purpose === "refund" && held.reason !== "payout_differs" ? "heldRefund" : held?.reason || record.reason;
-  const sentence = adviceOf(w.language, "reason", cause);
+  const sentence = adviceOf(w.language, "reason", advice);
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {sentence && <p>{sentence}</p>}
     {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger quiet" : order === proposed ? "main" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}

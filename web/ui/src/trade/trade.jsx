@@ -25,11 +25,6 @@ function Trade() {
   const w = useMessages(messages);
   const markets = usePoll((signal) => query("/markets", { limit: 500 }, signal), 60_000, []);
   const lost = markets.data === null && markets.error && markets.error.code === undefined;
-  useEffect(() => {
-    if (!lost) return undefined;
-    const timer = setInterval(markets.again, 3000);
-    return () => clearInterval(timer);
-  }, [lost]);
   if (lost) return <Start icon="offline" title={w.noAnswer}>{w.noAnswerLead}</Start>;
   return <Asked poll={markets} lines={18}>{(list) => (list.length ? <Market markets={list} /> : <Start icon="info" title={w.noMarkets}>{w.noMarketsLead}</Start>)}</Asked>;
 }
