@@ -8,7 +8,7 @@ import { online, useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
-import { Account, Guide, Terms, TokenPick, Way } from "./account.jsx";
+import { Account, Guide, severalOf, Terms, TokenPick, Way } from "./account.jsx";
 import { Doubt, liveOf, StateNote } from "./deposit.jsx";
 import { useBrowserWallet } from "./evm.js";
 import { check, comment, hex, paymentLink } from "./gateway.js";
@@ -136,7 +136,7 @@ export function Withdraw(given) {
     <div class="transfer">
       <form class="card" id="withdraw" onSubmit={submit}>
         <Way network={network} from="exchange" turn={() => move({ view: "deposit" })} />
-        <StateNote state={state} kind="withdraw" />
+        <StateNote state={state} kind="withdraw" since={token.withdrawSince} />
         <Doubt />
         <TokenPick {...given} from="exchange" />
         <Account {...given} label={w.payer} />
@@ -147,6 +147,7 @@ export function Withdraw(given) {
           fault={toFault || (to.trim() && to.trim() !== knownPayee ? w.toLinked : "")} fine={fine ? w.toFine : ""}>{mine && mine !== to && <Button id="own" onClick={() => enterPayee(mine)}>{browser.account ? w.own : w.ownDemo}</Button>}</Field>
         {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: labelName })} hint={w.labelHint} value={label} onInput={change("label")} />}
         <Facts list={facts} />
+        {wrong?.[0] === "aboveMaximum" && <Note kind="warn"><span id="several">{severalOf(Number((net + maximum - 1n) / maximum), token, w)}</span></Note>}
         {info.data?.noticeMsg && <Note>{info.data.noticeMsg}</Note>}
         {fault && <Note kind="bad" live>{fault instanceof Away ? w.notPrepared : trouble(fault, w)}</Note>}
         <div class="acts"><button class="main" id="send" aria-busy={busy || undefined} aria-disabled={busy || Boolean(missing)}>{missing || (demo ? w.send : w.showPayment)}</button></div>
