@@ -74,7 +74,7 @@ async function asDemoUser(symbol, label) {
   await ready(v, "#pay");
   await v.shot("bridge-deposit-" + symbol);
   await v.at("#pay").click();
-  for (const text of [address, "20", "added by your wallet"]) assert.ok((await v.at("#confirm").innerText()).includes(text), text);
+  for (const text of [address, "20", "your wallet adds it"]) assert.ok((await v.at("#confirm").innerText()).includes(text), text);
   await v.fits(axe, "confirm " + symbol);
   await v.shot("bridge-confirm-" + symbol);
   await confirm(v);

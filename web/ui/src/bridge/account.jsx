@@ -95,7 +95,7 @@ export function Guide({ network, token, kind }) {
     <ol class="how">{[1, 2, 3].map((n) => <li key={n}><span class="number" aria-hidden="true">{n}</span><span>{formatMessage(w[`how_${kind}${n}`], values)}</span></li>)}</ol>
     <Terms network={network} token={token} />
     <ul class="rules">{(kind === "deposit" ? [["warning", w.onlyThis], ["warning", formatMessage(w.belowNotCredited, { min: shown(BigInt(token.minimumDepositAmount), token.decimals) + " " + symbol }), <Contact />]]
-      : [["warning", w.onlyPayee], ["info", w.refundRule]]).map(([icon, text, more]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)} {more}</span></li>)}</ul>
+      : [["warning", w.onlyPayee], ["info", w.refundRule], ["info", w.tryFirst]]).map(([icon, text, more]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)} {more}</span></li>)}</ul>
   </div>;
 }
 

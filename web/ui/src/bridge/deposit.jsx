@@ -112,8 +112,7 @@ export function Deposit(given) {
           hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> {value}</span>}</>}>
           {most !== null && <Button id="all" onClick={() => move({}, { amount: plain(most, token.decimals) })}>{w.all}</Button>}</Field>
         <Account {...given} label={w.account} usual={amount ? "" : symbol === "ETH" ? "0.5" : "100"} />
-        <Facts list={facts} />
-        {outAgain}
+        {state !== "CLOSED" && <><Facts list={facts} />{outAgain}</>}
         {fault && <Note kind="bad" live>{trouble(fault, w)}</Note>}
         <div class="acts">
           {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => asks("demo")}>{missing || w.payDemo}</Button>}
@@ -215,6 +214,7 @@ function PayTo({ network, token, address, info, units, symbol, minimum, paused }
     <ul class="rules">
       <li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyThis, { symbol, chain: network.sourceName })}</span></li>
       <li id="below"><Icon name="warning" size={16} /><span>{formatMessage(w.belowNotCredited, { min: least })} <Contact /></span></li>
+      <li><Icon name="info" size={16} /><span>{w.tryFirst}</span></li>
       <li><Icon name="clock" size={16} /><span>{paused ? w.afterPause + "." : <>{formatMessage(w.creditedAfter, { n: info.confirmationCount })}{token.depositSeconds ? " ≈ " + lasted(token.depositSeconds, w.language) : ""}</>}</span></li>
     </ul>
     {info.noticeMsg && !paused && <Note>{info.noticeMsg}</Note>}

@@ -175,7 +175,7 @@ function ByHand({ to, gross, data, payee, label, labelName, at, token, network }
     <div class="sides"><div>
       <span class="label">{formatMessage(w.amountOf, { token: token.symbol })}</span><Whole what={w.sendAmount} text={plain(gross, token.decimals)} />
       <span class="label">{formatMessage(w.tokenId, { token: token.symbol })}</span><Whole what={w.token} text={token.tokenId} />
-      <span class="label">{w.toAddress}</span><Whole what={w.toAddress} text={to} />
+      <span class="label">{formatMessage(w.gatewayAddress, { chain: network.exchangeName })}</span><Whole what={w.toAddress} text={to} />
       <span class="label">{w.commentHex}</span><Whole what={w.commentHex} text={hex(data)} id="comment" />
     </div><div class="codes"><Qr text={link} label={w.payQr} /></div></div>
     <span class="label">{w.link}</span><Whole what={w.link} text={link} id="payment-link" />
