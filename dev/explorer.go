@@ -50,9 +50,16 @@ dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.5rem 1.5rem
 // transaction shows a transaction of an embedded chain, as a block explorer does.
 func (u *DemoUsers) transaction(w http.ResponseWriter, r *http.Request) {
 	id, hash := r.PathValue("chain"), r.PathValue("hash")
-	name, read := "Ethereum", u.sourceFacts
-	if id == "vite" {
+	var name string
+	var read func(context.Context, string) ([]fact, error)
+	switch id {
+	case "eth":
+		name, read = "Ethereum", u.sourceFacts
+	case "vite":
 		name, read = "Vite", u.exchangeFacts
+	default:
+		http.NotFound(w, r)
+		return
 	}
 	err := u.await(r.Context(), u.ready)
 	var facts []fact

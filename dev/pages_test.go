@@ -68,6 +68,7 @@ func TestExplorerLinks(t *testing.T) {
 func TestTransactionThatIsUnknown(t *testing.T) {
 	u := users()
 	close(u.ready)
+	require.Equal(t, "404 page not found\n", asked(u.Demo(), "GET", "/demo/tx/btc/0xab", ""), "no other chain stands in for an unknown one")
 	answer := asked(u.Demo(), "GET", "/demo/tx/vite/%3Cscript%3E", "")
 	require.Contains(t, answer, "Transaction on Vite")
 	require.NotContains(t, answer, "<script>")

@@ -11,7 +11,7 @@ import (
 )
 
 // item is one record as wallets read it. Numbers of units and milliseconds are strings, counts are
-// numbers. The keys of refunds and held are ours: clients ignore keys they do not know
+// numbers. The keys from withdrawAddress on are ours: clients ignore keys they do not know
 // (docs/gateway-clients.md 4.4).
 type item struct {
 	InTxHash              string       `json:"inTxHash"`
@@ -22,8 +22,12 @@ type item struct {
 	Fee                   chain.Amount `json:"fee"`
 	State                 string       `json:"state"`
 	DateTime              string       `json:"dateTime"`
+	WithdrawAddress       string       `json:"withdrawAddress,omitempty"`
+	Label                 string       `json:"label,omitempty"`
 	RefundTxHash          string       `json:"refundTxHash,omitempty"`
 	RefundState           string       `json:"refundState,omitempty"`
+	RefundAmount          chain.Amount `json:"refundAmount,omitzero"`
+	RefundAddress         string       `json:"refundAddress,omitempty"`
 	Held                  bool         `json:"held,omitempty"`
 }
 
@@ -87,7 +91,11 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		items := waiting[min(offset, len(waiting)):]
 		items = slices.Grow(items[:min(limit, len(items))], len(lines))
 		for _, l := range lines[:min(len(lines), limit-len(items))] {
-			items = append(items, itemOf(l))
+			item := itemOf(l)
+			if d == records.Withdrawal {
+				item.WithdrawAddress, item.Label = l.Payee, l.Label
+			}
+			items = append(items, item)
 		}
 		return page{items, len(waiting) + total}, err
 	})
@@ -111,7 +119,8 @@ func (n *network) waiting(tx *records.Tx, token records.Token, owner string, d r
 func itemOf(l view.Line) item {
 	out := item{
 		InTxHash: l.Tx, InTxConfirmedCount: l.Confirmed, InTxConfirmationCount: l.Wanted, OutTxHash: l.OutTx,
-		Amount: l.Net, Fee: l.Fee, State: l.State, DateTime: strconv.FormatInt(l.At.UnixMilli(), 10), RefundTxHash: l.RefundTx, Held: l.Held,
+		Amount: l.Net, Fee: l.Fee, State: l.State, DateTime: strconv.FormatInt(l.At.UnixMilli(), 10), Held: l.Held,
+		RefundTxHash: l.RefundTx, RefundAmount: l.RefundSum, RefundAddress: l.RefundTo,
 	}
 	switch l.Refund {
 	case "":

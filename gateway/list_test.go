@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 )
@@ -72,7 +73,7 @@ func TestWithdrawRecords(t *testing.T) {
 		return tx.Transfers().Move(refusedTransfer.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
 	})
 	item := func(confirmed int, state, lead string) string {
-		return ok(fmt.Sprintf(`{"totalCount":1,"withdrawRecords":[{"inTxHash":"0xin1","inTxConfirmedCount":%d,"inTxConfirmationCount":30,"amount":"999","fee":"1","state":%q,"dateTime":"%d"%s}],"inTxExplorerFormat":"https://vite.example/tx/{$tx}","outTxExplorerFormat":"https://eth.example/tx/{$tx}"}`,
+		return ok(fmt.Sprintf(`{"totalCount":1,"withdrawRecords":[{"inTxHash":"0xin1","inTxConfirmedCount":%d,"inTxConfirmationCount":30,"amount":"999","fee":"1","state":%q,"dateTime":"%d","withdrawAddress":"0xpayee"%s}],"inTxExplorerFormat":"https://vite.example/tx/{$tx}","outTxExplorerFormat":"https://eth.example/tx/{$tx}"}`,
 			confirmed, state, millis, lead))
 	}
 	all := list("/withdraw-records", alice, 1, 10)
@@ -82,9 +83,56 @@ func TestWithdrawRecords(t *testing.T) {
 	refund.Purpose, refund.Chain, refund.Account, refund.Asset, refund.Amount, refund.Payee = "refund", recordstest.Exchange, recordstest.Gateway, token, refusedTransfer.Amount, alice
 	var id uint64
 	r.Do(func(tx *records.Tx) (err error) { id, err = tx.Payments().Queue(refund); return err })
-	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDING"`), r.get(all).body)
+	returned := `,"refundAmount":"1000","refundAddress":"` + alice + `"`
+	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDING"`+returned), r.get(all).body)
 	hash := r.Pay(id)
-	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDED","refundTxHash":"`+hash+`"`), r.get(all).body)
+	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDED","refundTxHash":"`+hash+`"`+returned), r.get(all).body)
+}
+
+// The receiver of a withdrawal has a label where the source chain uses them; a comment that names
+// none shows none.
+func TestWithdrawalShowsItsReceiver(t *testing.T) {
+	r := setup(t)
+	b := r.Mine(recordstest.Exchange, "")
+	r.Do(func(tx *records.Tx) error {
+		labelled, unknown := r.Incoming(records.Withdrawal, 1000, b), r.Incoming(records.Withdrawal, 1000, b)
+		labelled.PayeeLabel = "memo-42"
+		unknown.Payee, unknown.Reason = "", records.ReasonWrongAddress
+		for _, in := range []records.Transfer{labelled, unknown} {
+			if _, _, err := tx.Transfers().See(in); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var got [][]any
+	for _, row := range r.get(list("/withdraw-records", alice, 1, 10)).data(t)["withdrawRecords"].([]any) {
+		got = append(got, []any{row.(map[string]any)["withdrawAddress"], row.(map[string]any)["label"]})
+	}
+	require.Equal(t, [][]any{{nil, nil}, {"0xpayee", "memo-42"}}, got)
+}
+
+// A deposit's refund pays the asset, and wallets read it in units of the token.
+func TestRefundOfADepositInUnitsOfTheToken(t *testing.T) {
+	r := setup(t)
+	b := r.Mine(recordstest.Source, "")
+	in := r.Incoming(records.Deposit, 50_000, b)
+	in.Policy.AssetDecimals, in.Net = in.Policy.Decimals+2, chain.NewAmount(500)
+	r.Do(func(tx *records.Tx) error {
+		seen, _, err := tx.Transfers().See(in)
+		if err != nil {
+			return err
+		}
+		if err := tx.Transfers().Move(seen.ID, records.Seen, records.Refused, records.ReasonOperator); err != nil {
+			return err
+		}
+		refund := recordstest.CreditOf(seen)
+		refund.Purpose, refund.Chain, refund.Account, refund.Asset, refund.Amount, refund.Payee = "refund", recordstest.Source, recordstest.Hot, chain.Native, in.Amount, "0xuser"
+		_, err = tx.Payments().Queue(refund)
+		return err
+	})
+	got := r.get(list("/deposit-records", alice, 1, 10)).data(t)["depositRecords"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{"REFUNDING", "500", "0xuser", nil}, []any{got["refundState"], got["refundAmount"], got["refundAddress"], got["withdrawAddress"]})
 }
 
 func TestNetworksAndTokensAreKeptApart(t *testing.T) {

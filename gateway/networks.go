@@ -58,6 +58,8 @@ type listedToken struct {
 	Fee           listedFee    `json:"fee"`                   // of withdrawals
 	DepositState  string       `json:"depositState"`
 	WithdrawState string       `json:"withdrawState"`
+	DepositSince  int64        `json:"depositSince,omitempty"` // when the state changed, in milliseconds; absent while it is OPEN
+	WithdrawSince int64        `json:"withdrawSince,omitempty"`
 	// Expected from the first sight of a transfer to its final payment, in seconds. Absent if the
 	// blocks of a chain are too few to measure.
 	DepositTime  int `json:"depositSeconds,omitempty"`
@@ -164,10 +166,19 @@ func (n *network) measure(tx *records.Tx, to *listedNetwork) error {
 		}
 		listed := &to.Tokens[i]
 		listed.DepositState, listed.WithdrawState = deposit.State(), withdraw.State()
+		listed.DepositSince, listed.WithdrawSince = millis(deposit.Since()), millis(withdraw.Since())
 		listed.DepositTime = transferSeconds(source, t.Policy.DepositConfirmations, exchange)
 		listed.WithdrawTime = transferSeconds(exchange, t.Policy.WithdrawConfirmations, source)
 	}
 	return nil
+}
+
+// millis is a time for pages; 0 is unknown.
+func millis(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
 }
 
 // speed contains a chain's current block interval and final depth.

@@ -96,6 +96,7 @@ func TestNetworksAreMeasured(t *testing.T) {
 	require.Equal(t, records.ChannelOpen, networks()[0].Tokens[0].DepositState, "the list of a moment ago")
 	r.Pass(listedFor)
 	require.Equal(t, records.ChannelClosed, networks()[0].Tokens[0].DepositState)
+	require.Equal(t, []int64{r.Now().Add(-listedFor).UnixMilli(), 0}, []int64{networks()[0].Tokens[0].DepositSince, networks()[0].Tokens[0].WithdrawSince})
 	require.NoError(t, r.Store.Close())
 	r.Pass(listedFor)
 	n = networks()[0]

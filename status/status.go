@@ -64,6 +64,20 @@ func (c Channel) State() string {
 	return records.ChannelMaintain
 }
 
+// Since returns when the channel's flags changed last, or when the oldest of its obstacles began.
+// It is zero while the channel is open, and if the time is unknown.
+func (c Channel) Since() (since time.Time) {
+	if c.Channel.State() != records.ChannelOpen {
+		return c.ChangedAt
+	}
+	for _, x := range c.Conditions {
+		if !x.Since.IsZero() && (since.IsZero() || x.Since.Before(since)) {
+			since = x.Since
+		}
+	}
+	return since
+}
+
 // Why returns the reasons of the state for operators, the daemon's own flag or the operator's
 // reason first.
 func (c Channel) Why() string {

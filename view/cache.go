@@ -11,7 +11,7 @@ import (
 	"gatewayd/records"
 )
 
-// maxCached bounds the memory: a page has 30 lines at most, a line some 400 bytes.
+// maxCached bounds the memory: a page has 30 lines at most, a line some 600 bytes.
 const maxCached = 4096
 
 // settled reports whether the record is final and its payment paid: its line is kept with the first
@@ -130,27 +130,29 @@ func (p *page) marks() ([]mark, error) {
 	return marks, err
 }
 
-// depths contains the fields of a policy that a page needs.
-type depths struct {
-	Deposit    policy.Depth `json:"depositConfirmations"`
-	Withdrawal policy.Depth `json:"withdrawConfirmations"`
+// frozen contains the fields of a policy that a page needs.
+type frozen struct {
+	Deposit       policy.Depth `json:"depositConfirmations"`
+	Withdrawal    policy.Depth `json:"withdrawConfirmations"`
+	Decimals      uint8        `json:"decimals"`
+	AssetDecimals uint8        `json:"assetDecimals"`
 }
 
-// depthCache keeps the depths of policies by their texts: there are few policies and many records.
-type depthCache struct{ known *lru.Cache[string, depths] }
+// frozenCache keeps these fields by the texts of policies: there are few policies and many records.
+type frozenCache struct{ known *lru.Cache[string, frozen] }
 
-// knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee
+// knownPolicies bounds the memory of a frozenCache: a text has some 300 bytes. A token whose fee
 // follows the network has a policy for each cost.
 const knownPolicies = 1000
 
-func (c *depthCache) of(policy string) (depths, error) {
-	if d, ok := c.known.Get(policy); ok {
-		return d, nil
+func (c *frozenCache) of(policy string) (frozen, error) {
+	if f, ok := c.known.Get(policy); ok {
+		return f, nil
 	}
-	var d depths
-	if err := json.Unmarshal([]byte(policy), &d); err != nil {
-		return depths{}, err
+	var f frozen
+	if err := json.Unmarshal([]byte(policy), &f); err != nil {
+		return frozen{}, err
 	}
-	c.known.Add(policy, d)
-	return d, nil
+	c.known.Add(policy, f)
+	return f, nil
 }

@@ -25,22 +25,29 @@ type Line struct {
 	Fee       chain.Amount
 	State     string    // public
 	At        time.Time // of its block, or when it was first seen
+	Payee     string    // receiver of Net on the other ledger; empty when unknown
+	Label     string    // of the payee
 	RefundTx  string
 	Refund    records.PaymentState // empty without a refund
-	Held      bool                 // an operator decides
+	RefundSum chain.Amount         // in units of the token
+	RefundTo  string
+	Held      bool // an operator decides
 
 	settled bool // nothing of it changes any more; see settled
 }
 
 // LineOf converts a record for wallets.
 func LineOf(r *records.Record) Line {
-	l := Line{ID: r.ID, Tx: r.Tx, OutTx: r.CreditTx, Net: r.Net, Fee: r.Fee, State: PublicState(r), At: r.BlockAt}
+	l := Line{ID: r.ID, Tx: r.Tx, OutTx: r.CreditTx, Net: r.Net, Fee: r.Fee, State: PublicState(r), At: r.BlockAt, Payee: r.Payee, Label: r.PayeeLabel}
 	l.Confirmed, l.Wanted = Confirmations(r)
 	if l.At.IsZero() {
 		l.At = r.SeenAt
 	}
 	if r.Refund != nil {
-		l.RefundTx, l.Refund = r.RefundTx, r.Refund.State
+		l.RefundTx, l.Refund, l.RefundSum, l.RefundTo = r.RefundTx, r.Refund.State, r.Refund.Amount, r.Refund.Payee
+		if r.Direction == records.Deposit { // it pays the asset, which has decimals of its own
+			l.RefundSum, _, _ = l.RefundSum.Rescale(r.Policy.AssetDecimals, r.Policy.Decimals) // zero is unknown
+		}
 	}
 	l.Held = OutcomeOf(r) == string(records.Held)
 	l.settled = settled(r)
@@ -50,13 +57,13 @@ func LineOf(r *records.Record) Line {
 // Pages reads pages of wallets and caches data for the next read. It is safe for use by many
 // goroutines; each store needs one of its own.
 type Pages struct {
-	depths *depthCache
+	frozen *frozenCache
 	cache  *lru.Cache[wallet, []Line] // see settled
 }
 
 // NewPages makes pages of a store of which nothing is kept yet.
 func NewPages() *Pages {
-	return &Pages{&depthCache{lru.NewCache[string, depths](knownPolicies)}, lru.NewCache[wallet, []Line](maxCached)}
+	return &Pages{&frozenCache{lru.NewCache[string, frozen](knownPolicies)}, lru.NewCache[wallet, []Line](maxCached)}
 }
 
 // maxPage bounds what one page shows.
@@ -83,7 +90,7 @@ func (v *Pages) Page(tx *records.Tx, network, token, owner string, d records.Dir
 
 const (
 	pageSelect = `SELECT t.id, t.chain, t.tx, t.net, t.fee, t.policy, t.state, t.reason, t.height, t.block_at, t.seen_at, t.changed_at,
-		COALESCE(p.id, 0), COALESCE(p.purpose, ''), COALESCE(p.state, ''), COALESCE(p.tx, '')
+		t.payee, t.payee_label, COALESCE(p.id, 0), COALESCE(p.purpose, ''), COALESCE(p.state, ''), COALESCE(p.tx, ''), COALESCE(p.amount, ''), COALESCE(p.payee, '')
 		FROM transfers t LEFT JOIN payments p ON p.transfer_id = t.id AND p.purpose <> 'receive' AND p.state <> 'void'`
 	pageWhere = ` WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = ?`
 )
@@ -155,7 +162,7 @@ func (p *page) rows(query string, args []any, f func(*listed)) error {
 	var l listed
 	return p.tx.SQL().Rows(query, args, func(row []driver.Value) error {
 		l = listed{direction: p.direction}
-		err := l.read(row, p.depths)
+		err := l.read(row, p.frozen)
 		if err == nil {
 			f(&l)
 		}
@@ -211,24 +218,27 @@ type listed struct {
 	chain                      chain.ID
 	tx                         string
 	net, fee                   chain.Amount
-	depths                     depths
+	frozen                     frozen
 	state                      records.TransferState
 	reason                     records.Reason
 	height                     uint64
 	blockAt, seenAt, changedAt int64
+	payee, label               string
 
 	// The live credit or refund: there is one at most, and payment is 0 for none.
-	payment  uint64
-	purpose  chain.Purpose
-	payout   records.PaymentState
-	payoutTx string
-	newest   string // hash of its newest attempt, if it is not paid
+	payment     uint64
+	purpose     chain.Purpose
+	payout      records.PaymentState
+	payoutTx    string
+	refund      chain.Amount // of a refund
+	payoutPayee string
+	newest      string // hash of its newest attempt, if it is not paid
 
 	head uint64 // of the chain, if the record waits for it
 }
 
 // read takes over a row, whose columns hold what they are declared to.
-func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
+func (l *listed) read(row []driver.Value, known *frozenCache) (err error) {
 	number := func(i int) uint64 { return uint64(row[i].(int64)) }
 	text := func(i int) string { return row[i].(string) }
 	l.id, l.chain, l.tx = number(0), chain.ID(text(1)), text(2)
@@ -240,8 +250,14 @@ func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
 	}
 	l.state, l.reason, l.height = records.TransferState(text(6)), records.Reason(text(7)), number(8)
 	l.blockAt, l.seenAt, l.changedAt = int64(number(9)), int64(number(10)), int64(number(11))
-	l.payment, l.purpose, l.payout, l.payoutTx = number(12), chain.Purpose(text(13)), records.PaymentState(text(14)), text(15)
-	if l.depths, err = known.of(text(5)); err != nil { // what the record froze of its policy
+	l.payee, l.label = text(12), text(13)
+	l.payment, l.purpose, l.payout, l.payoutTx, l.payoutPayee = number(14), chain.Purpose(text(15)), records.PaymentState(text(16)), text(17), text(19)
+	if l.purpose == chain.Refund {
+		if l.refund, err = chain.ParseAmount(text(18)); err != nil {
+			return err
+		}
+	}
+	if l.frozen, err = known.of(text(5)); err != nil { // what the record froze of its policy
 		return fmt.Errorf("the policy of transfer %d: %w", l.id, err)
 	}
 	return nil
@@ -259,9 +275,11 @@ func (p *page) line(l *listed) Line {
 	*r = records.Record{Head: l.head, At: p.tx.SQL().Now()}
 	r.ID, r.Direction, r.Tx, r.Net, r.Fee, r.State, r.Reason, r.Height = l.id, l.direction, l.tx, l.net, l.fee, l.state, l.reason, l.height
 	r.BlockAt, r.SeenAt, r.ChangedAt = sqlstore.TimeOrZero(l.blockAt), sqlstore.FromMillis(l.seenAt), sqlstore.FromMillis(l.changedAt)
-	r.Policy.DepositConfirmations, r.Policy.WithdrawConfirmations = l.depths.Deposit, l.depths.Withdrawal
+	r.Payee, r.PayeeLabel = l.payee, l.label
+	r.Policy.DepositConfirmations, r.Policy.WithdrawConfirmations = l.frozen.Deposit, l.frozen.Withdrawal
+	r.Policy.Decimals, r.Policy.AssetDecimals = l.frozen.Decimals, l.frozen.AssetDecimals
 	if l.payment > 0 {
-		p.payment = records.Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx}
+		p.payment = records.Payment{ID: l.payment, Purpose: l.purpose, State: l.payout, Tx: l.payoutTx, Amount: l.refund, Payee: l.payoutPayee}
 		r.Add(&p.payment, l.newest)
 	}
 	return LineOf(r)

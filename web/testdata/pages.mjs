@@ -79,11 +79,18 @@ assert.deepEqual([{ code: 4001 }, { code: -32000, message: "insufficient funds f
 assert.deepEqual([-32002, 4901].map((code) => evm.refusal({ code })), ["walletBusy", "walletAway"]);
 assert.equal(evm.refusal({ code: -32603 }), "walletFault");
 
+// The network's cost is an estimate: a wallet that does not answer, or answers nothing, has none.
+const costOf = (answers) => evm.networkCost({ ...payment, asset: "native", label: "", account: "0xf", wallet: { provider: { request: async ({ method }) => (method in answers ? answers[method] : Promise.reject(new Error("none"))) } } });
+assert.deepEqual([await costOf({ eth_estimateGas: "0x5208", eth_gasPrice: "0x3b9aca00" }), await costOf({ eth_gasPrice: "0x1" }), await costOf({ eth_estimateGas: null, eth_gasPrice: "0x1" })], [21_000n * 10n ** 9n, null, null]);
+
 // A value is shown by a fresh rate alone, and cut, not rounded.
-const { valueOf } = await from("bridge/rates.js");
+const { valueOf, worth } = await from("bridge/rates.js");
 const rate = { usdRate: 2500.5, cnyRate: null, stale: false };
 assert.deepEqual([valueOf(1_234_567n, 6, rate, "USD"), valueOf(1n, 6, rate, "CNY"), valueOf(1n, 0, { ...rate, stale: true }, "USD"), valueOf(1n, 0, null, "USD"), valueOf(10n ** 9n, 0, { usdRate: 1e-7, stale: false }, "USD")],
   ["3087.03", null, null, null, "100"]);
+const valueAt = (usdRate) => valueOf(1n, 0, { usdRate, stale: false }, "USD");
+assert.deepEqual([0.0246913, 0.02, 0.999, 1e-10].map(valueAt), ["0.0246", "0.02", "0.999", "0"], "three digits below 1");
+assert.deepEqual([worth(1n, 0, { usdRate: 0.02, stale: false }, "en"), worth(1n, 0, { usdRate: 1e-10, stale: false }, "en"), worth(3n, 0, { usdRate: 2, stale: false }, "en")], ["≈ $0.0200", "< $0.00000001", "≈ $6.00"]);
 
 // Each state of a record has a word in both languages and a step; unknown ones are shown as they are.
 for (const [kind, states] of Object.entries({
@@ -119,10 +126,11 @@ assert.deepEqual([gateway.ended(deposited({})), gateway.ended(deposited({ held: 
 const bounded = { maximumWithdrawAmount: "1000", fee: { kind: "flat", amount: "1" } };
 assert.deepEqual([1001n, 1002n, 10_000n].map((units) => gateway.withdrawalsFor(units, bounded)), [1, 2, 10]);
 assert.deepEqual([gateway.withdrawalsFor(2001n, { ...bounded, fee: { kind: "network" } }), gateway.withdrawalsFor(10n ** 9n, { maximumWithdrawAmount: "0" })], [3, 1]);
+assert.deepEqual([gateway.feesOf(10, bounded), gateway.feesOf(10, { fee: { kind: "network" } })], [10n, null]);
 const moneyOf = (more) => gateway.sums({ kind: "withdraw", amount: "20", fee: "1", state: "OPPOSITE_CONFIRMED", ...more });
 assert.deepEqual(moneyOf({}), { sent: 21n, fee: 1n, received: 20n, refund: null });
-assert.deepEqual(moneyOf({ state: "TOT_EXCEED_THE_LIMIT", refundState: "REFUNDING" }), { sent: 21n, fee: 0n, received: null, refund: 21n });
-assert.deepEqual(moneyOf({ state: "FAILED", refundState: "REFUNDED" }), { sent: 21n, fee: 1n, received: null, refund: null }, "a payout that failed on the chain is returned less its fee");
+assert.deepEqual(moneyOf({ state: "TOT_EXCEED_THE_LIMIT", refundState: "REFUNDING", refundAmount: "21" }), { sent: 21n, fee: 0n, received: null, refund: 21n });
+assert.deepEqual(moneyOf({ state: "FAILED", refundState: "REFUNDED", refundAmount: "20" }), { sent: 21n, fee: 1n, received: null, refund: 20n }, "a payout that failed on the chain is returned less its fee");
 assert.equal(moneyOf({ state: "TOT_CONFIRMED", held: true }).received, null);
 assert.equal(gateway.csv([["a", 'b"c'], ["d,e", 1]]), 'a,"b""c"\r\n"d,e",1\r\n');
 assert.deepEqual([gateway.withAmount("bitcoin:bc1q", 150_000_000n, 8), gateway.withAmount("bitcoin:bc1q", null, 8)], ["bitcoin:bc1q?amount=1.5", "bitcoin:bc1q"]);

@@ -49,6 +49,7 @@ async function asDemoUser(symbol, label) {
     await v.sees("payment button of this page adds it");
     assert.equal(await v.at("#deposit svg.qr").count(), 0, "no wallet puts a label into a payment when it scans a code");
     const label = await v.at("#deposit-label-text").innerText();
+    await v.at("#deposit-label summary").click();
     assert.equal(Buffer.from(await v.at("#deposit-label-data").innerText(), "hex").toString(), label);
   }
   assert.match(await v.at("#about").innerText(), new RegExp(`${symbol}-000 is the token on Vite for ${symbol}[\\s\\S]*support@example\\.com[\\s\\S]*0x[0-9a-fA-F]{40}[\\s\\S]*tti_`));
@@ -62,7 +63,7 @@ async function asDemoUser(symbol, label) {
   await v.at("#all").click();
   await v.until(async () => Number(await v.at("#pay-amount").inputValue()) === funds, "all of a token");
   await v.at("#pay-amount").fill("10000");
-  await v.until(async () => /at most 1,000 .* each: 10 withdrawals/.test(await v.at("#out-again").innerText()), "the way out takes ten withdrawals");
+  await v.until(async () => /at most 1,000 .* each: 10 withdrawals .*, fees 10 .*-000 in total/.test(await v.at("#out-again").innerText()), "the way out takes ten withdrawals");
   await v.shot("bridge-large-" + symbol);
   await v.at("#pay-amount").fill("20");
   await v.at("#out-again").waitFor({ state: "detached" });
@@ -73,7 +74,7 @@ async function asDemoUser(symbol, label) {
   await ready(v, "#pay");
   await v.shot("bridge-deposit-" + symbol);
   await v.at("#pay").click();
-  for (const text of [address, "20"]) assert.ok((await v.at("#confirm").innerText()).includes(text), text);
+  for (const text of [address, "20", "your wallet adds it"]) assert.ok((await v.at("#confirm").innerText()).includes(text), text);
   await v.fits(axe, "confirm " + symbol);
   await v.shot("bridge-confirm-" + symbol);
   await confirm(v);
@@ -106,6 +107,8 @@ async function asDemoUser(symbol, label) {
   await v.at("#all").click();
   await v.until(async () => digits(await v.at("#total").innerText()) === 20);
   assert.ok(Number(await v.at("#amount").inputValue()) < 20, "all is what is left after the fee");
+  await v.at("#amount").fill("3500");
+  await v.until(async () => /4 withdrawals .*, fees 4 .*-000 in total/.test(await v.at("#several").innerText()), "more than one withdrawal takes");
   await v.at("#amount").fill("3");
   await v.page.reload();
   await ready(v, "#send");
@@ -116,7 +119,7 @@ async function asDemoUser(symbol, label) {
   await v.at("#send").click();
   await confirm(v);
   await state(v, "OPPOSITE_CONFIRMED");
-  assert.match(await v.at("#record .facts").innerText(), new RegExp(`Total debit\\s+4\\s*${symbol}-000\\s+Gateway fee\\s+1\\s*${symbol}-000\\s+You received\\s+3\\s*${symbol}\\s`));
+  assert.match(await v.at("#record .facts").innerText(), new RegExp(`Total debit\\s+4\\s*${symbol}-000\\s+Gateway fee\\s+1\\s*${symbol}-000\\s+You received\\s+3\\s*${symbol}\\s[\\s\\S]*To, on Ethereum \\(development\\)\\s+${receiver}${label && `\\s+Memo\\s+${label}`}`));
   const link = v.page.url();
 
   await tab(v, "History");
@@ -144,6 +147,7 @@ async function asDemoUser(symbol, label) {
   const other = await begin(); // somebody with the link alone
   await other.open(link);
   await state(other, "OPPOSITE_CONFIRMED");
+  assert.equal(await other.at("#paid-to").innerText(), receiver, "the gateway knows the receiver, not this browser alone");
   await other.end();
 }
 
@@ -255,6 +259,7 @@ async function byBrowserWallet(demo, symbol, labelled) {
   await ready(v, "#pay-browser");
   await v.shot("bridge-wallet-" + symbol);
   await v.at("#pay-browser").click();
+  await v.until(async () => /^≈ 0\.\d+ ETH \(your wallet shows the final one\)$/.test(await v.at("#confirm #network-fee").innerText()), "the network's cost");
   for (const [refused, words] of [[{ code: 4001, message: "User rejected" }, /Nothing was sent/], [{ code: -32000, message: "insufficient funds for gas" }, /lacks coins/], [{ code: -32603, message: "no answer" }, /not known whether/]]) {
     wallet.refuse.eth_sendTransaction = refused;
     await confirm(v);
@@ -354,9 +359,9 @@ const troubles = [
   ["deposit", { state: "OPPOSITE_PROCESSING", inTxConfirmedCount: 0 }, "noBlock", /not in a block/],
   ["deposit", { state: "OPPOSITE_CONFIRMED_FAIL" }, "sourceFailed", /nothing arrived[\s\S]*still exists or is pending/],
   ["deposit", { state: "FAILED", refundState: "REFUNDING" }, "refunding", /Refund pending[\s\S]*on its way back/],
-  ["deposit", { state: "FAILED", refundState: "REFUNDED", refundTxHash: "0xfe" }, "refunded", /Refunded[\s\S]*was returned/],
+  ["deposit", { state: "FAILED", refundState: "REFUNDED", refundTxHash: "0xfe", refundAmount: "2000000000000000000", refundAddress: "0xdead" }, "refunded", /Refunded[\s\S]*was returned[\s\S]*Refunded amount\s+2\s*ETH\s+Refund to, on Ethereum \(development\)\s+0xdead/],
   ["withdraw", { state: "TOT_EXCEED_THE_LIMIT" }, "aboveLimit", /above the maximum[\s\S]*Total debit\s+2.01[\s\S]*Maximum\s+100\s*ETH/],
-  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS", refundState: "REFUNDED", refundTxHash: "fe" }, "refunded", /Refunded amount\s+2.01\s*ETH-000\s+Refund to, unless agreed otherwise\s+vite_/],
+  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS", refundState: "REFUNDED", refundTxHash: "fe", refundAmount: "2010000000000000000", refundAddress: "vite_1" }, "refunded", /Gateway fee\s+None[\s\S]*Refunded amount\s+2.01\s*ETH-000\s+Refund to, on Vite\s+vite_1/],
   ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS" }, "wrongAddress", /address or the comment/],
   ["withdraw", { state: "FAILED" }, "failed", /contact the operator[\s\S]*support@example\.com/],
   ["withdraw", { state: "TOT_CONFIRMED", dateTime: "1000" }, "late", /longer than usual/],
@@ -442,6 +447,7 @@ async function closed(demo) {
   await openOwn(v, "#/deposit?amount=1&address=" + demo.address);
   await choose(v, "USDT");
   await v.sees("Deposits are paused for maintenance");
+  assert.match(await v.at(".state-note").innerText(), /credited after the maintenance[\s\S]*support@example\.com/);
   await v.at("#paused").waitFor();
   assert.equal(await v.at("#deposit svg.qr").count(), 0, "nothing invites to pay");
   assert.ok(!(await v.at("#deposit-address").isVisible()), "the address is folded away");
@@ -450,6 +456,7 @@ async function closed(demo) {
   await v.shot("bridge-maintenance");
   await tab(v, "Withdraw");
   await v.sees("Withdrawals are closed");
+  await v.sees("paid only if they open again");
   assert.ok(await disabled(v, "#send"));
   await v.fits(axe, "closed");
   await v.page.unrouteAll();
@@ -494,6 +501,11 @@ async function inEveryLook(demo) {
     await v.at("#pay-amount").fill("250");
     await v.at("#deposit-label-text").waitFor();
     await v.at("#latest-deposit [data-state]").waitFor();
+    if (look.name.startsWith("390")) {
+      const place = await v.at("#deposit-label-text").boundingBox();
+      assert.ok(place.y + place.height + (await v.page.evaluate(() => scrollY)) < 1.5 * 844, "address and label to pay are within a screen and a half");
+      assert.ok(await v.page.evaluate(() => document.documentElement.scrollHeight) < 2.6 * 844, "what is secondary is folded away");
+    }
     await v.fits(axe, "bridge " + look.name);
     await v.shot("bridge-" + look.name);
     await v.at("#language").click();

@@ -37,6 +37,12 @@ export function cut(text, most) {
   return whole + (rest && "." + rest);
 }
 
+// leading keeps the first digits of an amount; the others become zero.
+export function leading(units, digits) {
+  const text = units.toString();
+  return BigInt(text.slice(0, digits).padEnd(text.length, "0"));
+}
+
 // grouped sets thousands of a decimal apart.
 export function grouped(text) {
   const [whole, ...rest] = text.split(".");

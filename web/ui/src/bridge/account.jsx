@@ -1,13 +1,14 @@
 // What both directions share: the chains with the direction, the token, the address on the exchange chain, the demo wallet.
 import { useEffect, useState } from "preact/hooks";
-import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, Short, State, Table } from "../base/components.jsx";
+import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, linkTo, Short, State, Table } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName, isAddress } from "../base/names.js";
-import { here } from "../base/route.js";
+import { here, to } from "../base/route.js";
 import { store } from "../base/store.js";
 import { online, site, useLater, usePoll } from "../base/use.js";
+import { feesOf } from "./gateway.js";
 import { messages } from "./messages.js";
 import { lastAddress, lastWallet } from "./place.js";
 
@@ -29,6 +30,19 @@ export function useDemo(token) {
   const using = last === "demo" ? wallet : null;
   const balance = usePoll(using ? () => using.balance(token.tokenId) : null, 1500, [using, token.tokenId]);
   return { offered: Boolean(demo), wallet: using, balance: balance.data };
+}
+
+const narrow = matchMedia("(max-width: 40rem)");
+
+// usePhone is whether the window is as narrow as a phone's: what is secondary is folded away there.
+export function usePhone() {
+  const [phone, set] = useState(narrow.matches);
+  useEffect(() => {
+    const change = () => set(narrow.matches);
+    narrow.addEventListener("change", change);
+    return () => narrow.removeEventListener("change", change);
+  }, []);
+  return phone;
 }
 
 // Way is the direction: from one chain to the other, with a button that turns it.
@@ -56,6 +70,13 @@ export function TokenPick({ networks, network, token, from, move }) {
 // states are the kinds of a channel's states.
 const states = { OPEN: "good", MAINTAIN: "warn", CLOSED: "bad" };
 
+// severalOf is a sentence about the withdrawals that an amount takes, and their fees.
+export function severalOf(n, token, w) {
+  const fees = feesOf(n, token), max = shown(BigInt(token.maximumWithdrawAmount), token.decimals) + " " + assetName(token.symbol);
+  const percent = token.fee?.kind === "percent" && formatMessage(w.feePercent, { percent: (token.fee.ppm ?? 0) / 10_000 });
+  return formatMessage(w.several, { max, n, fees: fees === null ? formatMessage(w.feeEach, { fee: percent || w.feeNetwork }) : formatMessage(w.feesTotal, { fees: shown(fees, token.decimals) + " " + token.symbol }) });
+}
+
 // feeOf is the fee rule of a token's withdrawals in words.
 function feeOf({ fee, decimals, symbol }, w) {
   if (fee?.kind === "percent") return formatMessage(w.feePercent, { percent: (fee.ppm ?? 0) / 10_000 });
@@ -65,14 +86,14 @@ function feeOf({ fee, decimals, symbol }, w) {
 
 // Guide is the way of a transfer in three steps, with the token's terms and what to take care of.
 export function Guide({ network, token, kind }) {
-  const w = useMessages(messages);
+  const w = useMessages(messages), { trade } = site.use();
   const symbol = assetName(token.symbol), values = { source: network.sourceName, exchange: network.exchangeName, symbol, chain: network.sourceName };
   return <div class="guide">
     <h2>{w["how_" + kind]}</h2>
     <ol class="how">{[1, 2, 3].map((n) => <li key={n}><span class="number" aria-hidden="true">{n}</span><span>{formatMessage(w[`how_${kind}${n}`], values)}</span></li>)}</ol>
     <Terms network={network} token={token} />
     <ul class="rules">{(kind === "deposit" ? [["warning", w.onlyThis], ["warning", formatMessage(w.belowNotCredited, { min: shown(BigInt(token.minimumDepositAmount), token.decimals) + " " + symbol }), <Contact />]]
-      : [["warning", w.onlyPayee], ["info", w.refundRule]]).map(([icon, text, more]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)} {more}</span></li>)}</ul>
+      : [["warning", w.onlyPayee], ["info", w.refundRule], trade && ["swap", w.fromExchange, <a href={linkTo(trade) + to([], { move: token.symbol })}>{w.moveFunds}</a>], ["info", w.tryFirst]].filter(Boolean)).map(([icon, text, more]) => <li key={text}><Icon name={icon} size={16} /><span>{formatMessage(text, values)} {more}</span></li>)}</ul>
   </div>;
 }
 
@@ -92,13 +113,15 @@ export function Terms({ network, token }) {
   const symbol = assetName(token.symbol), label = formatMessage(w.terms, { symbol });
   const amount = (units) => <Amount units={BigInt(units)} decimals={token.decimals} unit={symbol} />;
   const about = (seconds, state) => (state === "MAINTAIN" ? w.afterPause : state === "CLOSED" ? "–" : seconds ? "≈ " + lasted(seconds, w.language) : w.notMeasured);
+  const phone = usePhone();
   const both = (name, one, other) => ({ key: name, cells: [name, one, other] });
-  return <><div class="terms"><h3>{label}</h3><Table id="terms" label={label} head={[symbol, w.deposit, w.withdraw]} rows={[
+  const all = <><div class="terms">{!phone && <h3>{label}</h3>}<Table id="terms" label={label} head={[symbol, w.deposit, w.withdraw]} rows={[
     both(w.state, ...[token.depositState, token.withdrawState].map((state) => (known ? <State kind={states[state]}>{w["channel_" + state]}</State> : <State kind="wait">{w.notKnown}</State>))),
     both(w.minimum, amount(token.minimumDepositAmount), amount(token.minimumWithdrawAmount)),
     both(w.maximum, w.noLimit, BigInt(token.maximumWithdrawAmount) === 0n ? w.noLimit : amount(token.maximumWithdrawAmount)),
     both(w.fee, w.noFee, feeOf(token, w)),
     both(w.expected, about(token.depositSeconds, token.depositState), about(token.withdrawSeconds, token.withdrawState))]} /></div><About network={network} token={token} /></>;
+  return phone ? <details class="fold"><summary>{formatMessage(w.termsAnd, { token: token.symbol })}</summary>{all}</details> : all;
 }
 
 // Account is the reader's address on the exchange chain: typed, or of the demo wallet, which proposes a usual amount.
@@ -133,7 +156,7 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
   if (demo) return <div class="field demo"><span class="label">{formatMessage(label, { chain: network.exchangeName })} · {w.demoIs}</span>
     <div class="account"><Icon name="wallet" /><span><Short text={demo.wallet.address} what={w.demoIs} /><span class="small faint">{w.balance} <strong id="balance">{demo.balance === null ? "–" : <Amount units={demo.balance} decimals={token.decimals} unit={token.symbol} />}</strong></span></span>
       <Button kind="plain" onClick={leave}>{w.leave}</Button></div></div>;
-  return <><Field id="account" class="code" wrap label={formatMessage(label, { chain: network.exchangeName })} hint={w.accountHint} value={typedAddress} onInput={type}
+  return <><Field id="account" class="code" wrap label={formatMessage(label, { chain: network.exchangeName })} hint={isAddress(typedAddress) ? "" : <>{w.accountHint} {w.walletHint} <a href="https://vite.org" target="_blank" rel="noopener noreferrer">vite.org</a></>} value={typedAddress} onInput={type}
     fault={rested && !isAddress(rested) ? w.accountWrong : ""} placeholder="vite_…" />
     {offer.offered && <Button id="use-demo" icon="wallet" busy={busy} onClick={start}>{w.useDemo}</Button>}
     {fault && <Fault error={fault} />}</>;

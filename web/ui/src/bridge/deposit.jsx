@@ -1,15 +1,15 @@
 // A deposit: how much and to whom, then paid by a wallet of the page, or by hand to the address that is shown.
 import { useState } from "preact/hooks";
-import { Amount, Asked, Button, Confirm, Contact, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
-import { parse, plain, shown } from "../base/amount.js";
+import { Amount, Asked, Button, Confirm, Contact, Dialog, Empty, Facts, Field, lasted, Moment, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
+import { leading, parse, plain, shown } from "../base/amount.js";
 import { Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { online, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
-import { Account, Guide, Terms, TokenPick, Way } from "./account.jsx";
-import { floored, pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
+import { Account, Guide, severalOf, Terms, TokenPick, usePhone, Way } from "./account.jsx";
+import { floored, networkCost, pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
 import { check, hex, withAmount, withdrawalsFor } from "./gateway.js";
 import { messages } from "./messages.js";
 import { doubtful, keepSent } from "./place.js";
@@ -49,6 +49,7 @@ export function Deposit(given) {
     if (d.depositAddress !== info.data.depositAddress || d.label !== info.data.label) throw new Refused(w.addressChanged, 1);
     if (units < BigInt(d.minimumDepositAmount)) throw new Refused(formatMessage(w.deposit_belowMinimum, { limit: show(BigInt(d.minimumDepositAmount)) }), 1);
   };
+  const paymentOf = () => ({ wallet: browser.wallet, account: browser.account, chainId: network.chainId, asset: token.asset, to: info.data.depositAddress, units: inAsset(units), label: info.data.label ?? "" });
   const send = {
     demo: async () => {
       await guard();
@@ -60,9 +61,7 @@ export function Deposit(given) {
         throw new Refused(w.walletUnknown, unknown);
       }
     },
-    browser: () => pay({
-      wallet: browser.wallet, account: browser.account, chainId: network.chainId, asset: token.asset, to: info.data.depositAddress, units: inAsset(units), label: info.data.label ?? "", guard, w,
-    }),
+    browser: () => pay({ ...paymentOf(), guard, w }),
   };
   const act = async () => {
     doubtful.set(w.deposit + " " + show(units));
@@ -86,20 +85,25 @@ export function Deposit(given) {
   };
   const fits = units !== null && !amountFault;
   const value = !fits ? "" : worth(units, token.decimals, rate, w.language);
+  const coin = network.tokens.find((t) => t.asset === "native");
+  const estimate = usePoll(asking === "browser" && !missing ? () => networkCost(paymentOf()) : null, 15_000, [asking, missing]);
+  const cost = asking === "browser" ? estimate.data : demoFunds.data?.cost;
+  const about = cost && "≈ " + shown(leading(cost, 3), coin?.assetDecimals ?? 18) + " " + (coin ? assetName(coin.symbol) : formatMessage(w.coinsOf, { chain: network.sourceName }));
+  const networkFee = asking === "browser" ? (about ? formatMessage(w.networkFeeAbout, { cost: about }) : w.networkFeeWallet) : (asking === "demo" && about) || w.networkFeePaid;
   const facts = [
     [w.youSend, fits && <Amount units={units} decimals={token.decimals} unit={symbol} most={decimals} />], [w.value, value],
-    [w.gatewayFee, w.noFee], [w.networkFee, w.networkFeePaid], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
+    [w.gatewayFee, w.noFee], [w.networkFee, <span id="network-fee">{networkFee}</span>], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
     [w.expected, state === "OPEN" ? token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language) : state === "MAINTAIN" && w.afterPause],
   ];
-  const parts = fits ? withdrawalsFor(units, token) : 1, greatest = shown(BigInt(token.maximumWithdrawAmount), token.decimals) + " " + symbol;
-  const outAgain = parts > 1 && <Note kind="warn"><span id="out-again">{formatMessage(w.outAgain, { max: greatest, n: parts })}</span></Note>;
+  const parts = fits ? withdrawalsFor(units, token) : 1;
+  const outAgain = parts > 1 && <Note kind="warn"><span id="out-again">{severalOf(parts, token, w)}</span></Note>;
   const payer = asking === "browser" ? browser.account : network.chainId ? demo?.wallet.source : "";
   const holding = { network, balance, token, symbol };
   return <>
     <div class="transfer">
       <form class="card" id="deposit-form" onSubmit={(e) => e.preventDefault()}>
         <Way network={network} from="source" turn={() => move({ view: "withdraw" })} />
-        <StateNote state={state} kind="deposit" />
+        <StateNote state={state} kind="deposit" since={token.depositSince} />
         <Doubt />
         <TokenPick {...given} from="source" />
         {browser.wallet ? <Payer name={browser.wallet.name || w.browserWallet} address={browser.account} away={browser.chain !== 0 && browser.chain !== network.chainId && network.sourceName} {...holding} leave={browser.leave} />
@@ -108,8 +112,7 @@ export function Deposit(given) {
           hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> {value}</span>}</>}>
           {most !== null && <Button id="all" onClick={() => move({}, { amount: plain(most, token.decimals) })}>{w.all}</Button>}</Field>
         <Account {...given} label={w.account} usual={amount ? "" : symbol === "ETH" ? "0.5" : "100"} />
-        <Facts list={facts} />
-        {outAgain}
+        {state !== "CLOSED" && <><Facts list={facts} />{outAgain}</>}
         {fault && <Note kind="bad" live>{trouble(fault, w)}</Note>}
         <div class="acts">
           {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => asks("demo")}>{missing || w.payDemo}</Button>}
@@ -137,11 +140,13 @@ export function Doubt() {
   return what && <Note kind="warn" live><div id="doubt"><p><strong>{what}</strong>: {w.walletUnknown}</p><p class="after"><Button id="checked" onClick={() => doubtful.set("")}>{w.checked}</Button></p></div></Note>;
 }
 
-// StateNote is a remark where a channel is not open.
-export function StateNote({ state, kind }) {
+// StateNote is a remark where a channel is not open: since when, what becomes of payments, and who knows more.
+export function StateNote({ state, kind, since }) {
   const w = useMessages(messages);
   if (state === "OPEN") return null;
-  return <Note kind={state === "CLOSED" ? "bad" : "warn"}>{w[kind + (state === "CLOSED" ? "Closed" : "Maintain")]}</Note>;
+  const closed = state === "CLOSED";
+  return <Note kind={closed ? "bad" : "warn"}><div class="state-note"><p>{w[kind + (closed ? "Closed" : "Maintain")]} {w[kind + (closed ? "ClosedSent" : "MaintainSent")]}</p>
+    <p class="small">{since ? <>{w.since} <Moment ms={since} />. </> : null}{w.askWhy} <Contact /></p></div></Note>;
 }
 
 // Payer is the account on the source chain that pays, with its balance.
@@ -195,20 +200,21 @@ function PayTo({ network, token, address, info, units, symbol, minimum, paused }
   const name = info.labelName, labelled = Boolean(info.label), inData = labelled && Boolean(network.chainId);
   const uri = info.paymentUri && withAmount(info.paymentUri, units, token.decimals);
   const least = shown(minimum, token.decimals) + " " + symbol;
-  const data = hex(new TextEncoder().encode(info.label ?? ""));
+  const data = hex(new TextEncoder().encode(info.label ?? "")), phone = usePhone();
   return <>
     <h2>{formatMessage(w.depositTo, { symbol, chain: network.sourceName })}</h2>
-    {labelled && <Note kind="warn"><span id="label-rule">{formatMessage(inData ? w.labelInData : w.labelWarning, { name, symbol })} <Contact /></span></Note>}
+    {labelled && <Note kind="warn"><span id="label-rule">{formatMessage(inData ? w.labelInData : w.labelWarning, { name, symbol })}{!inData && <> <Contact /></>}</span></Note>}
     <div class={inData || paused ? "" : "sides"}><div>
       <span class="label">{w.toAddress}</span><Whole id="deposit-address" what={w.toAddress} text={info.depositAddress} />
       {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name })}</span><Whole id="deposit-label-text" what={name} text={info.label} />
-        {inData && <><p class="small faint">{formatMessage(token.asset === "native" ? w.labelInCoin : w.labelInToken, { name })}</p><Whole id="deposit-label-data" what={formatMessage(w.labelHex, { name })} text={data} /></>}</div>}
-      <span class="label">{formatMessage(w.arrivesOn, { chain: network.exchangeName })}</span><p id="arrives-at"><code>{address}</code></p>
+        {inData && <details><summary>{w.labelByHand}</summary><p class="small faint">{formatMessage(token.asset === "native" ? w.labelInCoin : w.labelInToken, { name })}</p><Whole id="deposit-label-data" what={formatMessage(w.labelHex, { name })} text={data} /></details>}</div>}
+      {!phone && <><span class="label">{formatMessage(w.arrivesOn, { chain: network.exchangeName })}</span><p id="arrives-at"><code>{address}</code></p></>}
       {uri && !paused && <p><a id="open-wallet" class="button" href={uri}><Icon name="external" /> {w.openWallet}</a></p>}
     </div>{!inData && !paused && <div class="codes"><Qr text={uri ?? info.depositAddress} label={w.depositQr} />{labelled && <Qr text={info.label} label={formatMessage(w.labelQr, { name })} />}</div>}</div>
     <ul class="rules">
       <li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyThis, { symbol, chain: network.sourceName })}</span></li>
       <li id="below"><Icon name="warning" size={16} /><span>{formatMessage(w.belowNotCredited, { min: least })} <Contact /></span></li>
+      <li><Icon name="info" size={16} /><span>{w.tryFirst}</span></li>
       <li><Icon name="clock" size={16} /><span>{paused ? w.afterPause + "." : <>{formatMessage(w.creditedAfter, { n: info.confirmationCount })}{token.depositSeconds ? " ≈ " + lasted(token.depositSeconds, w.language) : ""}</>}</span></li>
     </ul>
     {info.noticeMsg && !paused && <Note>{info.noticeMsg}</Note>}

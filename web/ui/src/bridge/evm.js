@@ -78,6 +78,16 @@ async function held(provider, asset, account, w) {
   return { balance, cost: 2n * BigInt(price) * depositGas };
 }
 
+// networkCost estimates what the network takes for a deposit, in smallest units of the chain's coin; null if the wallet does not answer.
+export async function networkCost({ wallet: { provider }, account, ...payment }) {
+  try {
+    const [gas, price] = await Promise.all([provider.request({ method: "eth_estimateGas", params: [transaction({ from: account, ...payment })] }), provider.request({ method: "eth_gasPrice" })]);
+    return BigInt(gas) * BigInt(price);
+  } catch { // it is an estimate alone: the wallet shows the cost before it signs
+    return null;
+  }
+}
+
 // useBrowserWallet is the connection to a wallet: the list, the connected one with account and chain, and its funds on the right chain.
 export function useBrowserWallet({ chainId, asset, w }) {
   const list = wallets.use();

@@ -166,19 +166,22 @@ export function check({ net, fee, minimum, maximum, balance }) {
   return null;
 }
 
+// feesOf are the fees of so many withdrawals in smallest units; null where they depend on the amounts or the network.
+export const feesOf = (n, { fee }) => (fee?.kind === "flat" ? BigInt(fee.amount ?? 0) * BigInt(n) : null);
+
 // withdrawalsFor is the number of withdrawals that take an amount out again: the maximum bounds what arrives, and a flat fee is paid in addition.
 export function withdrawalsFor(units, { maximumWithdrawAmount, fee }) {
   const maximum = BigInt(maximumWithdrawAmount), each = maximum + (fee?.kind === "flat" ? BigInt(fee.amount ?? 0) : 0n);
   return maximum === 0n ? 1 : Number((units + each - 1n) / each);
 }
 
-// sums are the money of a record: what was sent and what is received, in smallest units of the token. Null is not known, or does not come. A refused
-// withdrawal is returned in full, with its fee.
+// sums are the money of a record: what was sent and what is received, in smallest units of the token. Null is not known, or does not come. The fee
+// of a withdrawal is returned with it if the refund is the full amount.
 export function sums(record) {
-  const net = BigInt(record.amount), fee = BigInt(record.fee);
+  const net = BigInt(record.amount), fee = BigInt(record.fee), sent = net + fee;
   const comes = ["run", "good"].includes(progress(record).kind);
-  const full = record.kind === "withdraw" && ["TOT_EXCEED_THE_LIMIT", "WRONG_WITHDRAW_ADDRESS"].includes(record.state) && record.refundState;
-  return { sent: net + fee, fee: full ? 0n : fee, received: comes ? net : null, refund: full ? net + fee : null };
+  const refund = record.refundAmount ? BigInt(record.refundAmount) : null;
+  return { sent, fee: refund !== null && refund >= sent ? 0n : fee, received: comes ? net : null, refund };
 }
 
 const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

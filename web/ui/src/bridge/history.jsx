@@ -37,7 +37,7 @@ function moneyOf(r, w) {
   return [<>{amount(sent, ends[0])}{fee > 0n && <div class="small faint">{w.fee} {amount(fee, symbol)}</div>}</>, received === null ? "–" : amount(received, ends[1])];
 }
 
-const hit = (record, text) => [record.inTxHash, record.outTxHash, record.refundTxHash, record.token.symbol, plain(BigInt(record.amount), record.token.decimals)].some((of) => of?.toLowerCase().includes(text.toLowerCase()));
+const hit = (record, text) => [record.inTxHash, record.outTxHash, record.refundTxHash, record.withdrawAddress, record.token.symbol, plain(BigInt(record.amount), record.token.decimals)].some((of) => of?.toLowerCase().includes(text.toLowerCase()));
 
 export function History(given) {
   const w = useMessages(messages);
@@ -54,9 +54,10 @@ export function History(given) {
   const choice = ({ name, label, now, list }) => <div class="field"><label for={"filter-" + name}>{label}</label>
     <select id={"filter-" + name} value={now} onChange={set(name)}>{[["any", w.any], ...list].map(([value, text]) => <option key={value} value={value}>{text}</option>)}</select></div>;
   const save = (rows) => {
-    const head = ["time", "direction", "network", "token", "amount", "fee", "state", "refund", "in_transaction", "out_transaction", "refund_transaction"];
+    const head = ["time", "direction", "network", "token", "amount", "fee", "state", "refund", "in_transaction", "out_transaction", "refund_transaction", "withdraw_address", "label", "refund_amount", "refund_address"];
     const lines = rows.map((r) => [new Date(Number(r.dateTime)).toISOString(), r.kind, r.network.name, r.token.symbol, plain(BigInt(r.amount), r.token.decimals), plain(BigInt(r.fee), r.token.decimals),
-      r.held ? "HELD " + r.state : r.state, r.refundState ?? "", r.inTxHash, r.outTxHash ?? "", r.refundTxHash ?? ""]);
+      r.held ? "HELD " + r.state : r.state, r.refundState ?? "", r.inTxHash, r.outTxHash ?? "", r.refundTxHash ?? "",
+      r.withdrawAddress ?? "", r.label ?? "", r.refundAmount ? plain(BigInt(r.refundAmount), r.token.decimals) : "", r.refundAddress ?? ""]);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([csv([head, ...lines])], { type: "text/csv" }));
     link.download = `bridge-${address.slice(5, 13)}.csv`;

@@ -6,10 +6,17 @@ import { site } from "../base/use.js";
 // decimal is a rate as digits: small numbers print with an exponent.
 const decimal = (rate) => rate.toLocaleString("en", { useGrouping: false, maximumSignificantDigits: 15 });
 
-// valueOf is the value of an amount as a decimal with two places; null without a fresh rate.
+const finest = 8; // places
+
+// placesOf are the places of a value: two, and below 1 as many as three digits need.
+const placesOf = (text) => (text.startsWith("0.") ? Math.min(/^0\.(0*)/.exec(text)[1].length + 3, finest) : 2);
+
+// valueOf is the value of an amount as a decimal; null without a fresh rate.
 export function valueOf(units, decimals, rate, currency) {
   const price = rate?.stale === false ? rate[currency.toLowerCase() + "Rate"] : null;
-  return typeof price === "number" && price > 0 ? cut(product(plain(units, decimals), decimal(price)), 2) : null;
+  if (typeof price !== "number" || !(price > 0)) return null;
+  const value = product(plain(units, decimals), decimal(price));
+  return cut(value, placesOf(value));
 }
 
 // useRate is the rate of a token on the exchange chain, asked for every minute; null if it is not known.
@@ -44,8 +51,9 @@ export function worth(units, decimals, rate, language) {
   for (const currency of [first, first === "USD" ? "CNY" : "USD"]) {
     const value = valueOf(units, decimals, rate, currency);
     if (value === null) continue;
-    const money = new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en", { style: "currency", currency, currencyDisplay: "narrowSymbol" });
-    return Number(value) === 0 && units > 0n ? "< " + money.format(0.01) : "≈ " + money.format(Number(value));
+    const least = 10 ** -finest, none = Number(value) === 0 && units > 0n, amount = none ? least : Number(value);
+    const digits = amount > 0 && amount < 1 ? (none ? { maximumSignificantDigits: 1 } : { minimumSignificantDigits: 3, maximumSignificantDigits: 3 }) : {};
+    return (none ? "< " : "≈ ") + new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en", { style: "currency", currency, currencyDisplay: "narrowSymbol", ...digits }).format(amount);
   }
   return "";
 }

@@ -5,6 +5,7 @@ import { site, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { to } from "../base/route.js";
+import { usePhone } from "./account.jsx";
 import { advice, ended, noBlock, progress, remaining, steps, sums } from "./gateway.js";
 import { messages } from "./messages.js";
 import { sentOf } from "./place.js";
@@ -30,17 +31,17 @@ export const linkOf = (r, address) => to(["record", r.kind, r.network.name, r.to
 export function Latest({ gateway, address, kind, id, rate, since = 0 }) {
   const w = useMessages(messages);
   const poll = usePoll((signal) => gateway.records(kind, address, 1, 1, signal), often, [gateway, address, kind]);
-  const record = poll.data?.rows[0];
+  const record = poll.data?.rows[0], phone = usePhone();
   if (!record) return null;
   return <section class="card" id={id}><div class="row spread"><h2>{kind === "deposit" ? w.recent : Number(record.dateTime) < since ? w.previousWithdraw : w.recentWithdraw}</h2><a href={linkOf(record, address)}>{w.details}</a></div>
-    <Progress record={record} rate={rate} /></section>;
+    <Progress record={record} rate={rate} brief={phone} /></section>;
 }
 
 // unitOf is the unit of a record's amount: that of the token where it is credited, else that of the asset on the source chain.
 const unitOf = (r) => (r.kind === "deposit" && ["good", "run"].includes(progress(r).kind) ? r.token.symbol : assetName(r.token.symbol));
 
-// Progress is a record with its steps. `more` adds what else is known of it.
-function Progress({ record, rate, more = [] }) {
+// Progress is a record with its steps, or briefly without them once it has ended. `more` adds what else is known of it.
+function Progress({ record, rate, brief, more = [] }) {
   const w = useMessages(messages);
   const { token, network } = record;
   const now = Date.now();
@@ -63,7 +64,7 @@ function Progress({ record, rate, more = [] }) {
     <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={unitOf(record)} most={token.decimals} /></strong>{value && <span class="small faint">{value}</span>}</div>
       <Standing record={record} w={w} /></div>
     {advise && <Note kind={{ noBlock: "", paused: "", refunding: "", refunded: "good", late: "warn", held: "warn", below: "warn" }[advise] ?? "bad"}><p data-advice={advise}>{formatMessage(w["advice_" + advise], { source: from, target })}{["held", "below", "failed", "late"].includes(advise) && <> <Contact about={record.inTxHash} /></>}</p></Note>}
-    <Timeline label={w.progress} list={list} />
+    {!(brief && ended(record)) && <Timeline label={w.progress} list={list} />}
     <Facts list={more} />
   </div>;
 }
@@ -74,15 +75,15 @@ function moneyOf(record, address, w) {
   const { sent, fee, received, refund } = sums(record);
   const amount = (units, unit) => <Amount units={units} decimals={token.decimals} unit={unit} most={token.decimals} />;
   const [source, target] = out ? [token.symbol, symbol] : [symbol, token.symbol];
-  const to = out && sentOf(record.inTxHash)?.to;
+  const to = out && (record.withdrawAddress ?? sentOf(record.inTxHash)?.to);
   return [
     [out ? w.debited : w.sentAmount, amount(sent, source)], [w.gatewayFee, fee === 0n ? w.noFee : amount(fee, token.symbol)],
     [progress(record).kind === "good" ? w.received : w.youReceive, received !== null && amount(received, target)],
     [w.maximum, record.state === "TOT_EXCEED_THE_LIMIT" && amount(BigInt(token.maximumWithdrawAmount), symbol)],
-    [record.refundState === "REFUNDED" ? w.refundedAmount : w.refundAmount, refund !== null && amount(refund, token.symbol)],
-    [w.refundTo, record.refundState && (out ? <code>{address}</code> : formatMessage(w.refundSender, { chain: network.sourceName }))],
+    [record.refundState === "REFUNDED" ? w.refundedAmount : w.refundAmount, refund !== null && amount(refund, source)],
+    [formatMessage(w.refundTo, { chain: out ? network.exchangeName : network.sourceName }), record.refundAddress && <code id="refund-to">{record.refundAddress}</code>],
     [w.when, <Time ms={Number(record.dateTime)} />],
-    [formatMessage(out ? w.sentFrom : received === null ? w.walletOf : w.arrivesOn, { chain: network.exchangeName }), <code>{address}</code>], [w.paidTo, to && <code id="paid-to">{to}</code>],
+    [formatMessage(out ? w.sentFrom : received === null ? w.walletOf : w.arrivesOn, { chain: network.exchangeName }), <code>{address}</code>], [formatMessage(w.paidTo, { chain: network.sourceName }), to && <code id="paid-to">{to}</code>], [token.labelName ?? w.labelled, out && record.label && <code>{record.label}</code>],
   ];
 }
 

@@ -9,7 +9,7 @@ import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
 import { paymentLink } from "../base/vite.js";
-import { Account, Guide, Terms, TokenPick, Way } from "./account.jsx";
+import { Account, Guide, severalOf, Terms, TokenPick, Way } from "./account.jsx";
 import { Doubt, liveOf, StateNote } from "./deposit.jsx";
 import { useBrowserWallet } from "./evm.js";
 import { check, comment, hex } from "./gateway.js";
@@ -137,7 +137,7 @@ export function Withdraw(given) {
     <div class="transfer">
       <form class="card" id="withdraw" onSubmit={submit}>
         <Way network={network} from="exchange" turn={() => move({ view: "deposit" })} />
-        <StateNote state={state} kind="withdraw" />
+        <StateNote state={state} kind="withdraw" since={token.withdrawSince} />
         <Doubt />
         <TokenPick {...given} from="exchange" />
         <Account {...given} label={w.payer} />
@@ -148,6 +148,7 @@ export function Withdraw(given) {
           fault={toFault || (to.trim() && to.trim() !== knownPayee ? w.toLinked : "")} fine={fine ? w.toFine : ""}>{mine && mine !== to && <Button id="own" onClick={() => enterPayee(mine)}>{browser.account ? w.own : w.ownDemo}</Button>}</Field>
         {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: labelName })} hint={w.labelHint} value={label} onInput={change("label")} />}
         <Facts list={facts} />
+        {wrong?.[0] === "aboveMaximum" && <Note kind="warn"><span id="several">{severalOf(Number((net + maximum - 1n) / maximum), token, w)}</span></Note>}
         {info.data?.noticeMsg && <Note>{info.data.noticeMsg}</Note>}
         {fault && <Note kind="bad" live>{fault instanceof Away ? w.notPrepared : trouble(fault, w)}</Note>}
         <div class="acts"><button class="main" id="send" aria-busy={busy || undefined} aria-disabled={busy || Boolean(missing)}>{missing || (demo ? w.send : w.showPayment)}</button></div>
@@ -175,7 +176,7 @@ function ByHand({ to, gross, data, payee, label, labelName, at, token, network }
     <div class="sides"><div>
       <span class="label">{formatMessage(w.amountOf, { token: token.symbol })}</span><Whole what={w.sendAmount} text={plain(gross, token.decimals)} />
       <span class="label">{formatMessage(w.tokenId, { token: token.symbol })}</span><Whole what={w.token} text={token.tokenId} />
-      <span class="label">{w.toAddress}</span><Whole what={w.toAddress} text={to} />
+      <span class="label">{formatMessage(w.gatewayAddress, { chain: network.exchangeName })}</span><Whole what={w.toAddress} text={to} />
       <span class="label">{w.commentHex}</span><Whole what={w.commentHex} text={hex(data)} id="comment" />
     </div><div class="codes"><Qr text={link} label={w.payQr} /></div></div>
     <span class="label">{w.link}</span><Whole what={w.link} text={link} id="payment-link" />

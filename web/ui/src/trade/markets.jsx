@@ -108,7 +108,7 @@ export function useRates() {
   return (!error && data) || {}; // what is not answered again may be stale
 }
 
-// rateText is a token's reference rate.
+// rateText is a token's reference rate, below 1 with three digits at least.
 export const rateText = (symbol, rates, w) => worth(1, symbol, rates, w, 8);
 
 // worth is about how much an amount of a token is in the reader's currency at the token's reference
@@ -116,7 +116,8 @@ export const rateText = (symbol, rates, w) => worth(1, symbol, rates, w, 8);
 export function worth(amount, symbol, rates, { language }, most = 2) {
   const rate = rates[symbol], [value, currency] = language === "zh" && rate?.cny ? [rate.cny, "CNY"] : [rate?.usd, "USD"];
   if (!value || amount === undefined || amount === null) return "";
-  return "≈ " + new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en-US", { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: most }).format(Number(amount) * value);
+  const sum = Number(amount) * value, digits = most > 2 && sum < 1 ? { minimumSignificantDigits: 3, maximumSignificantDigits: most } : { minimumFractionDigits: 2, maximumFractionDigits: most };
+  return "≈ " + new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en-US", { style: "currency", currency, ...digits }).format(sum);
 }
 
 const columns = { name: (m) => m.symbol, last: (m) => Number(m.closePrice), change: (m) => Number(m.priceChangePercent), volume: (m) => m.value };
