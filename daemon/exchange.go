@@ -151,7 +151,7 @@ func OpenExchange(ctx context.Context, cfg config.Exchange, w Dependencies) (*Ex
 
 // open leaves its open parts to Close when it fails.
 func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Dependencies) error {
-	log, demo := w.Log, w.Demo
+	log := w.Log
 	store, err := OpenKeys(ctx, cfg, w.Getenv)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Dependencies
 		return err
 	}
 	e.closers = append(e.closers, func() error { feeds.Close(); return nil })
-	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange"), Pages: exchangePages(cfg, demo), Readiness: w.Operators.ready}
+	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange"), Pages: exchangePages(cfg, w.Demo != nil), Demo: w.Demo, Readiness: w.Operators.ready}
 	add := func(name, base, node string, o client.Options, x index.Config) error {
 		network, err := e.network(ctx, name, node, o, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, w.delegation(name)

@@ -8,27 +8,6 @@ import (
 	"gatewayd/web"
 )
 
-// Demo contains the additional actions of a development environment's pages: acting for its demo
-// user. Its keys are public.
-type Demo struct {
-	Gateway  http.Handler            // of the paths below /demo on the gateway's listener
-	Exchange map[string]http.Handler // on the exchange API's listener, by path
-}
-
-func (d *Demo) gateway() http.Handler {
-	if d == nil {
-		return nil
-	}
-	return d.Gateway
-}
-
-func (d *Demo) exchange() map[string]http.Handler {
-	if d == nil {
-		return nil
-	}
-	return d.Exchange
-}
-
 // served is true for a page unless its flag is false.
 func served(flag *bool) bool { return flag == nil || *flag }
 
@@ -53,8 +32,8 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 }
 
 // exchangePages are the pages on the exchange API's listener.
-func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
-	site := web.Site{Reference: reference, Contact: cfg.Contact, Started: time.Now().UTC().Truncate(time.Second), Demo: demo != nil}
+func exchangePages(cfg config.Exchange, demo bool) map[string]http.Handler {
+	site := web.Site{Reference: reference, Contact: cfg.Contact, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
 	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
 		site.Bridge = cfg.Gateway.URL + "/bridge"
 	}
@@ -69,7 +48,7 @@ func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
 	}
 	pages = append(pages, web.Reference(site))
 	if len(pages) > 1 {
-		pages = append(pages, web.Start(site), demo.exchange())
+		pages = append(pages, web.Start(site))
 	}
 	return web.Join(pages...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/sirupsen/logrus"
@@ -31,8 +32,9 @@ type Dependencies struct {
 	OnlyChains []chain.ID
 	// Operators shows the daemon's state; nil: there is no such listener.
 	Operators *Operators
-	// Demo contains a development environment's additions to the pages; may be nil.
-	Demo *Demo
+	// Demo serves the paths below /demo on the gateway's and the exchange API's listener: a development
+	// environment's pages act for its demo user, whose keys are public. May be nil.
+	Demo http.Handler
 }
 
 func (w Dependencies) withDefaults() Dependencies {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -58,7 +59,7 @@ type Options struct {
 	London  uint64 // the first block with one all the same; 0 for none
 	Public  bool   // both chains have a public node's methods only
 	Verbose bool
-	Demo    *daemon.Demo // what the pages can do besides; nil for nothing
+	Demo    http.Handler // what the pages can do besides; nil for nothing
 	Past    bool         // a day of trading before the start, on a new exchange chain
 
 	BalanceAudit time.Duration   // how often the coin of all accounts is compared with the books; 0: a minute

@@ -16,11 +16,10 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"gatewayd/chain"
-	"gatewayd/daemon"
 )
 
 // Demo returns the pages' actions for the demo user.
-func (u *DemoUsers) Demo() *daemon.Demo {
+func (u *DemoUsers) Demo() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /demo/user", u.serve(u.user))
 	m.HandleFunc("POST /demo/pay", u.serve(u.pay))
@@ -29,7 +28,8 @@ func (u *DemoUsers) Demo() *daemon.Demo {
 		u.serve(func(ctx context.Context, _ *json.Decoder) (any, error) { return u.funds(ctx, r.PathValue("token")) })(w, r)
 	})
 	m.HandleFunc("GET /demo/tx/{chain}/{hash}", u.transaction)
-	return &daemon.Demo{Gateway: m, Exchange: map[string]http.Handler{"/demo/session": u.serve(u.getSession)}}
+	m.HandleFunc("GET /demo/session", u.serve(u.getSession))
+	return m
 }
 
 // maxBody bounds what a page may send.

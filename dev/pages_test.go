@@ -40,11 +40,11 @@ func TestPaymentsThatAreRefused(t *testing.T) {
 		`{"tokenId":"tti_687d8a93915393b219212c73","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount":"-1"}`,
 		`{"tokenId":"` + strings.Repeat("x", maxBody) + `"}`,
 	} {
-		answer := asked(u.Demo().Gateway, "POST", "/demo/pay", body)
+		answer := asked(u.Demo(), "POST", "/demo/pay", body)
 		require.Contains(t, answer, errPayment.Error())
 		require.Contains(t, answer, `"code":"refused"`)
 	}
-	require.Contains(t, asked(u.Demo().Gateway, "GET", "/demo/pay", ""), "Method Not Allowed")
+	require.Contains(t, asked(u.Demo(), "GET", "/demo/pay", ""), "Method Not Allowed")
 }
 
 // A page calls a payment failed only by these codes: after any other error it may have been sent.
@@ -68,7 +68,7 @@ func TestExplorerLinks(t *testing.T) {
 func TestTransactionThatIsUnknown(t *testing.T) {
 	u := users()
 	close(u.ready)
-	answer := asked(u.Demo().Gateway, "GET", "/demo/tx/vite/%3Cscript%3E", "")
+	answer := asked(u.Demo(), "GET", "/demo/tx/vite/%3Cscript%3E", "")
 	require.Contains(t, answer, "Transaction on Vite")
 	require.NotContains(t, answer, "<script>")
 }
@@ -76,7 +76,7 @@ func TestTransactionThatIsUnknown(t *testing.T) {
 func TestDemoAccount(t *testing.T) {
 	u := users()
 	close(u.ready)
-	answer := asked(u.Demo().Gateway, "GET", "/demo/user", "")
+	answer := asked(u.Demo(), "GET", "/demo/user", "")
 	key, err := u.info.UserKey(demoIndex)
 	require.NoError(t, err)
 	require.Contains(t, answer, key.Address().String())
@@ -87,7 +87,7 @@ func TestDemoAccount(t *testing.T) {
 func TestSessionBeforeAndAfter(t *testing.T) {
 	u := users()
 	close(u.ready)
-	h := u.Demo().Exchange["/demo/session"]
+	h := u.Demo()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	answer := httptest.NewRecorder()

@@ -120,6 +120,9 @@ func (s *Server) routeNetwork(base string, part Network) {
 	for path, page := range s.Pages {
 		s.get(base+path, echo.WrapHandler(page))
 	}
+	if s.Demo != nil {
+		s.echo.Any(base+"/demo/*", echo.WrapHandler(http.StripPrefix(base, s.Demo)))
+	}
 	if part.Sockets == nil {
 		return
 	}

@@ -35,6 +35,7 @@ type Parts struct {
 	Keys      *apikey.Store
 	Feeds     rates.Feeds              // nil when the configuration names no feed
 	Pages     map[string]http.Handler  // pages for people, by path below each base path
+	Demo      http.Handler             // everything below /demo in a development environment; nil for nothing
 	Log       *logrus.Logger           // nil means standard error
 	Tell      func(httpserver.Request) // receives every answered request; may be nil
 	Readiness *httpserver.Readiness    // of this process; may be nil

@@ -43,7 +43,9 @@ assert.equal(gateway.hex(gateway.comment(1, "a", "")), "0bc301" + "01" + "61" + 
 assert.equal(gateway.hex(gateway.comment(1, "a", "é")), "0bc301" + "0161" + "02" + "c3a9");
 assert.throws(() => gateway.comment(1, "a".repeat(256), ""), RangeError);
 const token = { tokenId: "tti_1", decimals: 6 };
-assert.equal(gateway.paymentLink("vite_1", token, 1_500_000n, new Uint8Array([0xfb, 0xff, 0])), "vite:vite_1?tti=tti_1&amount=1.5&data=-_8A");
+const calls = await from("base/vite.js");
+assert.equal(gateway.hex(calls.withdrawCall("tti_5649544520544f4b454e6e40", 258n)), "00365d82" + "5649544520544f4b454e".padStart(64, "0") + "0102".padStart(64, "0"));
+assert.equal(calls.paymentLink("vite_1", token, 1_500_000n, new Uint8Array([0xfb, 0xff, 0])), "vite:vite_1?tti=tti_1&amount=1.5&data=-_8A");
 
 // What forbids a withdrawal: minimum and maximum bound what arrives, the balance what leaves.
 const rules = { minimum: 10n, maximum: 100n, balance: 50n, fee: 5n };

@@ -58,6 +58,13 @@ await v.page.getByRole("tab", { name: "Order history" }).click();
 await v.at('#order-history [data-status="4"]').first().waitFor();
 console.log("a trade after " + seconds());
 await picture(v, "trade");
+
+await press(v, "Move funds");
+await v.page.getByLabel("Token").selectOption("ETH-000");
+await v.page.getByRole("dialog").getByLabel("Amount").fill("0.1");
+await press(v, "Move 0.1 ETH to the exchange");
+await v.sees("0.1 ETH are on the exchange now.");
+console.log("a move after " + seconds());
 await v.end();
 
 const phone = await begin({ colorScheme: "dark", viewport: { width: 390, height: 820 }, deviceScaleFactor: 1, isMobile: true, hasTouch: true });

@@ -342,6 +342,86 @@ async function withOwnKey() {
   await v.end();
 }
 
+// moved are the demo user's moves of VITE between wallet and exchange, as the API lists them.
+async function moved() {
+  const { address } = await (await fetch(given.exchange + "/demo/session")).json();
+  return { address, ...(await (await fetch(`${given.exchange}/api/v2/deposit-withdraw?address=${address}&tokenId=tti_5649544520544f4b454e6e40`)).json()).data };
+}
+
+// movesFunds between the wallet and the exchange: with the demo wallet, with an answer that gets lost, and with a wallet elsewhere.
+async function movesFunds() {
+  const v = await begin();
+  await v.open(page + "#/?move=VITE"); // as the bridge page links here
+  await v.at("#use-demo").click();
+  const units = async (id) => numberOf((await v.at(id).innerText()).replace(/[^\d.,]/g, "") || "NaN");
+  const send = async (amount) => {
+    await v.at("#move-amount").fill(amount);
+    await v.until(async () => (await v.at("#move-send").getAttribute("aria-disabled")) === null, "a move of " + amount);
+    await v.at("#move-send").click();
+  };
+  await v.until(async () => (await units("#in-wallet")) > 0 && (await units("#on-exchange")) > 0, "both balances are shown");
+  const had = { total: (await moved()).total, exchange: await units("#on-exchange") };
+  await v.at("#move-amount").fill("99999999");
+  await hint(v, "move-amount", /Amount: only .* are available/);
+  assert.equal(await v.at("#move-send").getAttribute("aria-disabled"), "true");
+  await v.fits(axe, "move funds");
+  await v.shot("trade-move");
+  await send("3");
+  await v.sees("3 VITE are on the exchange now.");
+  await v.at("#moved").getByRole("button", { name: "Move more" }).click();
+  await v.until(async () => (await units("#on-exchange")) === had.exchange + 3, "the exchange has 3 VITE more");
+  await v.page.getByRole("radio", { name: "Exchange to wallet" }).click();
+  await send("1");
+  await v.sees("The exchange has sent 1 VITE to the wallet.");
+
+  // An answer that gets lost is an unknown outcome: nothing is sent again, and the list of the exchange tells.
+  await v.at("#moved").getByRole("button", { name: "Move more" }).click();
+  await v.page.getByRole("radio", { name: "Wallet to exchange" }).click();
+  v.expected.push(/ERR_/);
+  let listed = false, sent = 0;
+  await v.page.route("**/demo/rpc", async (route) => {
+    if (!/sendRawTransaction/.test(route.request().postData()) || !/MZ5G3Q/.test(route.request().postData())) return route.fallback();
+    sent++;
+    await route.fetch();
+    return route.abort("connectionreset");
+  });
+  await v.page.route("**/api/v2/deposit-withdraw?*", (route) => (listed || !sent ? route.fallback() : route.abort("connectionreset")));
+  await send("4");
+  await v.sees("No answer arrived: the move may have been made.");
+  listed = true;
+  await v.sees("4 VITE are on the exchange now.");
+  await v.page.unroute("**/demo/rpc");
+  assert.equal(sent, 1, "it was sent once");
+  const after = await moved();
+  assert.deepEqual([after.total - had.total, ...after.record.slice(0, 3).map((r) => [r.type, Number(r.amount)])], [3, [1, 4], [2, 1], [1, 3]]);
+  await v.at("#moved").getByRole("button", { name: "Done" }).click();
+  await v.until(() => v.page.evaluate(() => !location.hash.includes("move=")), "the link is spent");
+
+  // Another page has the account's address alone: it shows a payment for the wallet, and sees it arrive.
+  const other = await begin();
+  await other.open(page);
+  await other.page.evaluate((address) => localStorage.setItem("trade.account", address), after.address);
+  await other.page.reload();
+  await other.at('#session[data-kind="reading"]').waitFor();
+  await other.at("#move-funds").click();
+  await other.at("#move-amount").fill("5");
+  await other.at("#move-token").selectOption("VITE");
+  await other.at("#move-amount").fill("5");
+  await other.at("#move-send").click();
+  await other.at("#move-link").waitFor();
+  const link = new URL(await other.at("#move-link").innerText());
+  assert.deepEqual([link.pathname, link.searchParams.get("amount"), Buffer.from(link.searchParams.get("data"), "base64url").toString("hex")], ["vite_0000000000000000000000000000000000000006e82b8ba657", "5", "319e46dd"]);
+  await other.fits(axe, "a move by a wallet");
+  await other.shot("trade-move-wallet");
+  await v.at("#move-funds").click();
+  await v.at("#move-token").selectOption("VITE");
+  await send("5");
+  await v.sees("5 VITE are on the exchange now.");
+  await other.sees("5 VITE are on the exchange now.");
+  await other.end();
+  await v.end();
+}
+
 // choosesMarkets searches, keeps favourites, and reads the book and the chart of another pair.
 async function choosesMarkets() {
   const v = await begin();
@@ -538,6 +618,7 @@ async function onPhone(v, name) {
 
 await asDemoUser();
 await withOwnKey();
+await movesFunds();
 await choosesMarkets();
 await away();
 await withoutData();

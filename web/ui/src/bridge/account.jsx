@@ -12,15 +12,13 @@ import { messages } from "./messages.js";
 import { lastAddress, lastWallet } from "./place.js";
 
 const opened = store(null); // the demo wallet
-let opening = null;
 
-const openDemo = () => (opening ??= import("./wallet.js").then((module) => module.openWallet()).then((wallet) => {
+async function openDemo() {
+  const { openWallet } = await import("../base/wallet.js");
+  const wallet = await openWallet();
   opened.set(wallet);
   return wallet;
-}).catch((error) => {
-  opening = null;
-  throw error;
-}));
+}
 
 // useDemo is the demo wallet of a development environment with its balance of a token. One that was used last is opened again after a reload.
 export function useDemo(token) {

@@ -1,4 +1,4 @@
-// The gateway's seven public endpoints, as docs/gateway-api.md says; and the comment and the payment link that a withdrawal needs.
+// The gateway's seven public endpoints, as docs/gateway-api.md says; and the comment that a withdrawal needs.
 import { ask, Refused } from "../base/http.js";
 import { plain } from "../base/amount.js";
 
@@ -78,14 +78,6 @@ export function comment(type, address, label) {
 }
 
 export const hex = (bytes) => [...bytes].map((b) => b.toString(16).padStart(2, "0")).join("");
-
-export const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
-
-// paymentLink asks a wallet of the exchange chain to send an amount with a comment (Vite URI format, VEP 6).
-export function paymentLink(to, token, units, data) {
-  const safe = base64(data).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  return `vite:${to}?tti=${token.tokenId}&amount=${plain(units, token.decimals)}&data=${safe}`;
-}
 
 // withAmount adds an amount to the payment link of a ledger of coins (BIP-21).
 export const withAmount = (uri, units, decimals) => (units ? uri + (uri.includes("?") ? "&" : "?") + "amount=" + plain(units, decimals) : uri);

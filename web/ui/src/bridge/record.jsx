@@ -1,7 +1,7 @@
 // One deposit or withdrawal: its state, its steps with the transactions of both chains, the time that is left, and what to do where it stopped.
-import { Amount, Asked, Button, Contact, Empty, Facts, lasted, Note, Short, State, tell, Time, Timeline } from "../base/components.jsx";
+import { Amount, Asked, Button, Contact, Empty, Facts, lasted, linkTo, Note, Short, State, tell, Time, Timeline } from "../base/components.jsx";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
-import { usePoll } from "../base/use.js";
+import { site, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { to } from "../base/route.js";
@@ -88,7 +88,7 @@ function moneyOf(record, address, w) {
 
 // RecordPage is the page of one record, by its transaction. It survives a reload, and its link can be shared.
 export function RecordPage({ gateway, address, kind, hash, network, token, rate }) {
-  const w = useMessages(messages);
+  const w = useMessages(messages), { trade } = site.use();
   const poll = usePoll(address ? async (signal) => ({ row: await gateway.find(kind, address, hash, signal) }) : null, often, [gateway, address, kind, hash]);
   const title = formatMessage(kind === "deposit" ? w.depositOf : w.withdrawalOf, { symbol: assetName(token.symbol) });
   const ends = kind === "deposit" ? [network.sourceName, network.exchangeName] : [network.exchangeName, network.sourceName];
@@ -98,7 +98,8 @@ export function RecordPage({ gateway, address, kind, hash, network, token, rate 
       <p class="path"><ChainIcon name={ends[0]} size={20} /> {ends[0]} <Icon name="arrow" size={16} /> <ChainIcon name={ends[1]} size={20} /> {ends[1]}</p>
       {!address ? <Empty icon="info" title={w.noAddress}>{w.noAddressLead}</Empty> : <Asked poll={poll} lines={8}>{({ row }) => (row
         ? <><Progress record={row} rate={rate} more={moneyOf(row, address, w)} />
-        {ended(row) && <p class="acts"><a class="button main" id="new-transfer" href={to([kind, network.name, token.tokenId], { address })}>{kind === "deposit" ? w.newDeposit : w.newWithdrawal}</a></p>}</>
+        {ended(row) && <p class="acts"><a class="button main" id="new-transfer" href={to([kind, network.name, token.tokenId], { address })}>{kind === "deposit" ? w.newDeposit : w.newWithdrawal}</a>
+          {trade && kind === "deposit" && progress(row).kind === "good" && <a class="button" id="to-exchange" href={linkTo(trade) + to([], { move: token.symbol })}>{w.toExchange}</a>}</p>}</>
         : <Unseen kind={kind} hash={hash} network={network} token={token} ends={ends} />)}</Asked>}
     </section>
   </div>;

@@ -6,6 +6,7 @@ import { Button, Confirm, Facts, Field, linkTo, Note, Segmented, trouble } from 
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { online, site, usePoll } from "../base/use.js";
+import { exchangeContract } from "../base/vite.js";
 import { attemptOf, draftOf, dropAttempt, heldOf, holdAttempt, isUnknown, keepDraft, sameOrder } from "./draft.js";
 import { query } from "./exchange.js";
 import { placesOf } from "./levels.js";
@@ -17,14 +18,13 @@ import { Outcome } from "./panels.jsx";
 
 const sides = ["buy", "sell"];
 
-// noStake is the account of the exchange's contract: its rates are those of an account without stake.
-const noStake = "vite_0000000000000000000000000000000000000006e82b8ba657";
 
 // useTerms is what the exchange asks of orders of a pair: its smallest order, the account's fee rates
 // and the decimals of the quote token. Null until they are known: no order is sent without them.
+// Without an account, the rates are those of the exchange's own one, which has no stake.
 function useTerms(pair, address) {
   const token = usePoll((signal) => query("/token/detail", { tokenId: pair.quoteToken }, signal), 0, [pair.quoteToken]);
-  const market = usePoll((signal) => query("/market", { symbol: pair.symbol, address: address || noStake }, signal), 60_000, [pair.symbol, address]);
+  const market = usePoll((signal) => query("/market", { symbol: pair.symbol, address: address || exchangeContract }, signal), 60_000, [pair.symbol, address]);
   return useMemo(() => {
     if (!token.data || !market.data) return null;
     const m = market.data, [maker, taker] = [m.makerFee, m.takerFee].map(rateOf);
@@ -37,7 +37,7 @@ const percent = (rate) => plain(rate, 3) + " %";
 const doubleTap = 600; // milliseconds in which a second tap on the button that opened the form sends nothing
 
 // OrderForm places an order of the pair. `proposed` is a price that was pressed in a pair's book.
-export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates, report, openedAt }) {
+export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates, report, openedAt, moveFunds }) {
   const w = useMessages(messages);
   const { session } = account, { bridge } = site.use(), up = online.use();
   const kept = useMemo(() => draftOf(pair.symbol), [pair.symbol]);
@@ -216,7 +216,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up || !market}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
     </form>
-    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3>{bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /><p class="small faint">{w.apart}</p></div>}
+    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3><Button kind="plain" id="move-funds" icon="swap" onClick={() => moveFunds(locked)}>{w.moveFunds}</Button></div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /><p class="small faint">{w.apart} {bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</p></div>}
     </div>
     {sent && sent.address === session?.address && <Result key={sent.clientId + sent.at} sent={sent} known={known} absent={absent} session={session} pair={pair} close={() => setSent(null)} data={data} report={report} />}
     {asking && <Doubt {...asking} side={side} price={price} quantity={quantity} market={market} pair={pair} ready={up} place={place} close={() => ask(null)} />}

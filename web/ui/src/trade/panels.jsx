@@ -16,7 +16,7 @@ import { ended } from "./order.js";
 export const tabs = ["open", "fills", "balances", "history"];
 
 // AccountPanels shows one of the lists.
-export function AccountPanels({ session, data, pair, news, rates, tab, choose }) {
+export function AccountPanels({ session, data, pair, news, rates, tab, choose, moveFunds }) {
   const w = useMessages(messages);
   const [only, setOnly] = useState(false);
   const count = data.open.data?.length;
@@ -26,7 +26,7 @@ export function AccountPanels({ session, data, pair, news, rates, tab, choose })
       <span class="grow" />{session && tab !== "balances" && <label class="tick small"><input type="checkbox" id="only-pair" checked={only} onChange={(e) => setOnly(e.currentTarget.checked)} />{formatMessage(w.onlyPair, { pair: pairName(pair.symbol) })}</label>}</header>
     {!session ? <Empty icon="user" title={w.needsAccount} />
       : tab === "fills" ? <Fills data={data} only={only && pair.symbol} />
-        : tab === "balances" ? <Balances data={data} rates={rates} />
+        : tab === "balances" ? <Balances data={data} rates={rates} moveFunds={moveFunds} />
           : tab === "history" ? <OrderHistory session={session} symbol={only ? pair.symbol : ""} />
             : <OpenOrders session={session} data={data} news={news} symbol={only ? pair.symbol : ""} />}
   </section>;
@@ -141,14 +141,15 @@ function Fills({ data, only }) {
 
 const sumOf = (b) => Number(b.available) + Number(b.locked);
 
-function Balances({ data, rates }) {
+function Balances({ data, rates, moveFunds }) {
   const w = useMessages(messages);
-  const head = [{ name: w.token }, { name: w.available, right: true }, { name: w.locked, right: true }, { name: w.referenceValue, right: true }];
+  const head = [{ name: w.token }, { name: w.available, right: true }, { name: w.locked, right: true }, { name: w.referenceValue, right: true }, { name: w.moveFunds, unseen: true }];
   return <div class="panel-fill" id="balances"><Asked poll={data.balances}>{(all) => {
     const list = Object.entries(all).sort(([a, x], [b, y]) => sumOf(y) * (rates[b]?.usd ?? 0) - sumOf(x) * (rates[a]?.usd ?? 0) || (a < b ? -1 : 1));
-    if (!list.length) return <Empty icon="wallet" title={w.nothing} />;
+    if (!list.length) return <div><Empty icon="wallet" title={w.nothing}>{w.nothingLead}</Empty><p class="row centre"><Button kind="main" onClick={() => moveFunds("")}>{w.moveFunds}</Button></p></div>;
     const sized = alignedBy(list.flatMap(([symbol, b]) => [[symbol, b.available], [symbol, b.locked]]), 8);
     return <List label={w.balances} head={head}>{list.map(([symbol, b]) => <tr key={symbol} data-balance={symbol}><td data-label={w.token}><span class="token"><TokenIcon symbol={symbol} size={20} /> <strong>{tokenName(symbol)}</strong></span></td>
-      <td class="right num" data-label={w.available}>{sized(symbol, b.available)}</td><td class="right num" data-label={w.locked}>{sized(symbol, b.locked)}</td><td class="right num" data-label={w.referenceValue}>{worth(sumOf(b), symbol, rates, w) || "–"}</td></tr>)}</List>;
+      <td class="right num" data-label={w.available}>{sized(symbol, b.available)}</td><td class="right num" data-label={w.locked}>{sized(symbol, b.locked)}</td><td class="right num" data-label={w.referenceValue}>{worth(sumOf(b), symbol, rates, w) || "–"}</td>
+      <td class="right"><Button kind="plain" onClick={() => moveFunds(symbol)} aria-label={w.moveFunds + " " + tokenName(symbol)}>{w.move}</Button></td></tr>)}</List>;
   }}</Asked></div>;
 }

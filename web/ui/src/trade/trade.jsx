@@ -15,6 +15,7 @@ import { OrderForm } from "./form.jsx";
 import { placesOf } from "./levels.js";
 import { MarketBar, useRates, useTicker } from "./markets.jsx";
 import { messages } from "./messages.js";
+import { MoveDialog } from "./move.jsx";
 import { AccountPanels, Outcome, tabs } from "./panels.jsx";
 import "./trade.css";
 
@@ -37,7 +38,7 @@ function Market({ markets }) {
   const w = useMessages(messages);
   const { path, query: state } = useRoute();
   const find = (symbol) => markets.find((m) => m.symbol === symbol);
-  const pair = find(path[0]) ?? find(lastPair.get()) ?? markets.find((m) => m.symbol.startsWith("ETH")) ?? markets[0];
+  const pair = find(path[0]) ?? (state.move && markets.find((m) => m.tradeTokenSymbol === state.move)) ?? find(lastPair.get()) ?? markets.find((m) => m.symbol.startsWith("ETH")) ?? markets[0];
   const view = one(views, state.view), tab = one(tabs, state.tab), interval = one(intervals, state.interval), side = state.side === "sell" ? 1 : 0;
   const turn = (change) => go([pair.symbol], { ...state, ...change }, { replace: true });
   const choose = (symbol) => {
@@ -60,6 +61,7 @@ function Market({ markets }) {
     openedAt.current = Date.now();
     turn({ view: "trade", side: to === 1 ? "sell" : "" });
   };
+  const moveFunds = (symbol) => turn({ move: symbol || pair.tradeTokenSymbol });
   return <div class={"trade" + (stale ? " stale" : "")} data-view={view} data-account={account.session ? "open" : "none"}>
     <MarketBar key={pair.symbol} pair={pair} ticker={ticker} choose={choose} rates={rates} />
     <div class="phone-tabs"><Tabs label={w.views} now={view} choose={(id) => turn({ view: id === "chart" ? "" : id })} list={views.map((id) => ({ id, name: w["view_" + id] }))} /></div>
@@ -69,11 +71,12 @@ function Market({ markets }) {
       <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ symbol: pair.symbol, price }); if (view === "book") turn({ view: "trade" }); }} />
         <Trades key={pair.symbol} pair={pair} /></div>
       <div class="order-side in-trade"><AccountBar account={account} opened={() => turn({ view: "trade" })} />
-        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} openedAt={openedAt} /></div>
-      <AccountPanels session={account.session} data={data} pair={pair} news={news} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} />
+        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} openedAt={openedAt} moveFunds={moveFunds} /></div>
+      <AccountPanels session={account.session} data={data} pair={pair} news={news} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} moveFunds={moveFunds} />
     </div>
     {news && news.symbol === pair.symbol && view !== "trade" && <div class="phone-news" role="status"><Outcome news={news} />
       {view !== "orders" && <Button kind="plain" onClick={() => turn({ view: "orders" })}>{w.view_orders}</Button>}<Button kind="plain" icon="close" aria-label={w.close} onClick={news.close} /></div>}
+    {state.move && account.session && <MoveDialog key={account.session.address} session={account.session} markets={markets} first={state.move} data={data} close={() => turn({ move: "" })} />}
     <div class="phone-bar"><button type="button" class="buy" onClick={() => trade(0)}>{w.buy}</button><button type="button" class="sell" onClick={() => trade(1)}>{w.sell}</button></div>
   </div>;
 }

@@ -1,6 +1,6 @@
 // The demo user's wallet of a development environment, in the page: it signs with a publicly known key. Nothing of it is loaded elsewhere.
-import { ask, base, Refused } from "../base/http.js";
-import { base64 } from "./gateway.js";
+import { ask, base, Refused } from "./http.js";
+import { base64 } from "./vite.js";
 
 const post = (path, body) => ask(base() + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
@@ -15,10 +15,13 @@ const node = {
   },
 };
 
-// openWallet finds the demo user and loads the library that signs.
-export async function openWallet() {
-  const [user, { accountBlock }] = await Promise.all([ask(base() + "/demo/user"), import("@vite/vitejs")]);
-  return new Wallet(user, accountBlock);
+let opening = null;
+
+// openWallet finds the demo user and loads the library that signs, once for the page.
+export function openWallet() {
+  opening ??= Promise.all([ask(base() + "/demo/user"), import("@vite/vitejs")]).then(([user, { accountBlock }]) => new Wallet(user, accountBlock));
+  opening.catch(() => { opening = null; });
+  return opening;
 }
 
 class Wallet {
@@ -33,7 +36,8 @@ class Wallet {
     return done;
   }
 
-  // block makes, signs and sends one. The environment acts for the same account, so another block may come between: then it is made anew.
+  // block makes, signs and sends one. The environment acts for the same account, so another block may come between: the node refuses this one then, and
+  // it is made anew. Without an answer the node may have taken it: nothing is sent again.
   block(kind, fields) {
     return this.inTurn(async () => {
       for (let tries = 1; ; tries++) {
@@ -42,7 +46,7 @@ class Wallet {
           const sent = await block.setProvider(node).setPrivateKey(this.key).autoSend();
           return sent.hash;
         } catch (error) {
-          if (tries === 3) throw error;
+          if (tries === 3 || !(error instanceof Refused)) throw error;
           await new Promise((done) => setTimeout(done, 300));
         }
       }

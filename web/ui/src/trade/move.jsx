@@ -1,0 +1,116 @@
+// Moving funds between the account's wallet and its balance on the exchange. Only the wallet can sign it: the demo wallet in a development environment,
+// else one that reads a payment link.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { parse, plain, shown } from "../base/amount.js";
+import { Amount, Button, Dialog, Facts, Fault, Field, Note, Qr, Segmented, State, Whole } from "../base/components.jsx";
+import { Away } from "../base/http.js";
+import { Icon } from "../base/icons.jsx";
+import { formatMessage, useMessages } from "../base/messages.js";
+import { usePoll } from "../base/use.js";
+import { depositCall, exchangeContract, paymentLink, withdrawCall } from "../base/vite.js";
+import { query } from "./exchange.js";
+import { messages } from "./messages.js";
+import { tokenName } from "./names.js";
+
+const inward = "in", outward = "out"; // of the exchange
+
+const lateAfter = 60_000;
+
+// newestMove is the number of an account's moves of a token, and the newest one.
+async function newestMove(address, tokenId, signal) {
+  const { total, record } = await query("/deposit-withdraw", { address, tokenId, limit: 1 }, signal);
+  return { total, newest: record?.[0] ?? null };
+}
+
+// useDemoWallet is the demo user's wallet once it is open: { wallet, error }.
+function useDemoWallet(wanted) {
+  const [state, set] = useState({ wallet: null, error: null });
+  useEffect(() => {
+    if (wanted) import("../base/wallet.js").then(({ openWallet }) => openWallet()).then((wallet) => set({ wallet, error: null }), (error) => set({ wallet: null, error }));
+  }, [wanted]);
+  return state;
+}
+
+// tokensOf are the tokens of all markets, by symbol.
+const tokensOf = (markets) => Object.fromEntries(markets.flatMap((m) => [[m.tradeTokenSymbol, m.tradeToken], [m.quoteTokenSymbol, m.quoteToken]]));
+
+// MoveDialog moves a token that has a market. `first` is the symbol that was asked for.
+export function MoveDialog({ session, markets, first, data, close }) {
+  const w = useMessages(messages);
+  const ids = useMemo(() => tokensOf(markets), [markets]), symbols = Object.keys(ids).sort();
+  const [symbol, choose] = useState(first in ids ? first : symbols[0]), [way, turn] = useState(inward);
+  const [amount, type] = useState(""), [move, start] = useState(null), [fault, setFault] = useState(null), [busy, setBusy] = useState(false);
+  const tokenId = ids[symbol], name = tokenName(symbol), demo = useDemoWallet(session.demo), { wallet } = demo;
+  const detail = usePoll((signal) => query("/token/detail", { tokenId }, signal), 0, [tokenId]);
+  const inWallet = usePoll(wallet ? () => wallet.balance(tokenId) : null, 2000, [wallet, tokenId]);
+  const decimals = detail.data?.tokenDecimals, token = { tokenId, decimals };
+  const onExchange = data.balances.data && decimals !== undefined ? parse(data.balances.data[symbol]?.available ?? "0", decimals) : null;
+  const limit = way === inward ? inWallet.data : onExchange;
+  const show = (units) => shown(units, decimals) + " " + name;
+  const units = amount.trim() === "" || decimals === undefined ? null : parse(amount, decimals);
+  const wrong = amount.trim() === "" || decimals === undefined ? "" : !units ? formatMessage(w.digits, { what: w.quantity, n: decimals })
+    : limit !== null && units > limit ? formatMessage(w.poor, { what: w.quantity, have: shown(limit, decimals), symbol: name }) : "";
+  const ready = units && !wrong && (way === inward ? !session.demo || limit !== null : limit !== null);
+  const call = () => (way === inward ? { units, data: depositCall() } : { units: 0n, data: withdrawCall(tokenId, units) });
+  const submit = async (e) => {
+    e.preventDefault();
+    if (!ready || busy) return;
+    setBusy(true);
+    setFault(null);
+    const made = { ...call(), symbol, amount: units, token, way, at: Date.now(), unknown: false };
+    try {
+      made.before = (await newestMove(session.address, tokenId)).total;
+      if (session.demo) await wallet.send(exchangeContract, tokenId, made.units, made.data);
+      start(made);
+    } catch (error) {
+      if (session.demo && made.before !== undefined && error instanceof Away) start({ ...made, unknown: true });
+      else setFault(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const change = (act) => (value) => {
+    setFault(null);
+    act(value);
+  };
+  const balance = (value) => (value === null || decimals === undefined ? "–" : <Amount units={value} decimals={decimals} unit={name} />);
+  return <Dialog title={w.moveFunds} close={() => busy || close()} id="move">{move ? <Followed move={move} session={session} data={data} again={() => { start(null); type(""); }} close={close} /> : <form onSubmit={submit} noValidate>
+    <p class="small">{w.moveLead}</p>
+    <Segmented class="after" label={w.moveWay} now={way} choose={change(turn)} list={[{ id: inward, name: w.moveIn }, { id: outward, name: w.moveOut }]} />
+    <div class="field"><label for="move-token">{w.token}</label><select id="move-token" value={symbol} onChange={(e) => { type(""); change(choose)(e.currentTarget.value); }}>{symbols.map((s) => <option key={s} value={s}>{s}</option>)}</select></div>
+    <Field id="move-amount" label={w.quantity} inputMode="decimal" placeholder="0.0" value={amount} onInput={(e) => change(type)(e.currentTarget.value)} fault={wrong}>
+      {limit !== null && decimals !== undefined && <Button id="move-all" onClick={() => change(type)(plain(limit, decimals))}>{w.max}</Button>}</Field>
+    <Facts list={[[w.inWallet, session.demo && <span id="in-wallet">{balance(inWallet.data)}</span>], [w.onExchange, <span id="on-exchange">{balance(onExchange)}</span>], [w.fee, w.feeNone]]} />
+    {(fault || demo.error) && <Fault error={fault ?? demo.error} />}
+    <p class="row end"><Button onClick={close} aria-disabled={busy}>{w.cancel}</Button><button class="main" id="move-send" aria-busy={busy || undefined} aria-disabled={busy || !ready || undefined}>{busy && <Icon name="busy" />}
+      {!ready ? w.moveNeedsAmount : session.demo ? formatMessage(way === inward ? w.moveInNow : w.moveOutNow, { sum: show(units) }) : w.moveByWallet}</button></p>
+  </form>}</Dialog>;
+}
+
+// Followed shows a move until the exchange lists it.
+function Followed({ move, session, data, again, close }) {
+  const w = useMessages(messages);
+  const { symbol, amount, token, way, before, at, unknown } = move, sum = shown(amount, token.decimals) + " " + tokenName(symbol);
+  const [arrived, arrive] = useState(false);
+  const poll = usePoll(arrived ? null : async (signal) => {
+    const { total, newest } = await newestMove(session.address, token.tokenId, signal);
+    return total > before && newest.type === (way === inward ? 1 : 2) && parse(newest.amount, token.decimals) === amount ? newest : { none: true };
+  }, 1000, [arrived]);
+  useEffect(() => {
+    if (!poll.data || poll.data.none) return;
+    arrive(true);
+    data.again();
+  }, [poll.data]);
+  const link = paymentLink(exchangeContract, token, move.units, move.data), late = Date.now() - at > lateAfter;
+  const facts = [[w.quantity, <strong>{sum}</strong>], [w.moveWay, way === inward ? w.moveIn : w.moveOut], [w.account, <code>{session.address}</code>]];
+  if (arrived) return <div id="moved"><Note kind="good" live>{formatMessage(way === inward ? w.movedIn : w.movedOut, { sum })}</Note>
+    <p class="row end after"><Button onClick={again}>{w.moveMore}</Button><Button kind="main" onClick={close}>{w.done}</Button></p></div>;
+  return <div id="moving">
+    <Facts list={facts} />
+    {!session.demo && <><p class="small after">{w.moveScan}</p><div class="codes"><Qr text={link} label={w.moveQr} /></div><Note kind="warn">{way === inward ? w.moveFromIn : w.moveFromOut}</Note>
+      <span class="label">{w.moveLink}</span><Whole what={w.moveLink} text={link} id="move-link" /><p><a class="button" href={link}><Icon name="external" /> {w.openWallet}</a></p></>}
+    {unknown ? <Note kind="warn" live>{w.moveUnknown}</Note> : <p role="status"><State kind="run">{session.demo ? w.moveSent : w.moveWaits}</State></p>}
+    {late && !unknown && session.demo && <Note kind="warn" live>{w.moveLate}</Note>}
+    {!session.demo && <p class="row end after"><Button onClick={again}>{w.moveChange}</Button></p>}
+  </div>;
+}
