@@ -195,6 +195,9 @@ for (const [more, want] of [
 ]) assert.deepEqual(faultsOf(more), want, JSON.stringify(more));
 for (const key of ["digits", "tooHigh", "small", "poor", "crossesAsk", "crossesBid"]) assert.ok(tradeMessages.en[key], key);
 
+const inOrder = (...list) => order.newest(list.map(([status, executedQuantity]) => ({ status, executedQuantity }))).status;
+assert.deepEqual([inOrder([3, "0"], [1, "0"]), inOrder([1, "0"], [3, "0"]), inOrder([5, "1"], [3, "0"]), inOrder([7, "1"], [5, "1"])], [3, 3, 5, 7], "an older answer changes nothing");
+
 // An order whose answer was lost keeps its client ID over a reload: the same order is sent with it, another one is not.
 globalThis.sessionStorage = { getItem: (key) => sessionStorage[key] ?? null, setItem: (key, value) => { sessionStorage[key] = value; } };
 const draft = await from("trade/draft.js");
@@ -228,6 +231,8 @@ const list = [1, 2, 3, 6].map((close, i) => ({ time: i * 60, close }));
 assert.deepEqual(series.average(list, 2), [{ time: 60, value: 1.5 }, { time: 120, value: 2.5 }, { time: 180, value: 4.5 }]);
 assert.deepEqual(series.put(list, { time: 180, close: 7 }).map((b) => b.close), [1, 2, 3, 7]);
 assert.deepEqual([series.put(list, { time: 240, close: 8 }).length, series.put(list, { time: 60, close: 8 })], [5, list]);
+const rests = (price, quantity, side = 0) => ({ side, price, quantity, executedQuantity: "1" });
+assert.deepEqual(series.nearOrders([rests("100", "3"), rests("100", "2"), rests("100", "2", 1), rests("80", "9")], 100), [{ side: 0, price: 100, quantity: 3 }, { side: 1, price: 100, quantity: 1 }], "orders far away have no label");
 assert.deepEqual([series.barAt(list, 119), series.barAt(list, 999), series.barAt(list, -1)], [60, 180, null]);
 
 const traded = (ms, side, price, quantity) => ({ ms, side, price, quantity });

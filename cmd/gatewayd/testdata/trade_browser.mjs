@@ -56,6 +56,25 @@ async function byKeyboard(v, price, quantity) {
 
 const settles = (v, status) => v.at(`#result[data-status="${status}"]`).waitFor();
 
+// inView finds the sides and the button of the form in the window: the result of an order must not scroll them away.
+async function inView(v, what) {
+  const hidden = await v.page.evaluate(() => ["#order .segmented", "#result", "#place"].filter((of) => {
+    const box = document.querySelector(of).getBoundingClientRect();
+    return box.top < 0 || box.bottom > innerHeight + 1;
+  }));
+  assert.deepEqual(hidden, [], what);
+}
+
+// wholeRows finds no row of the book or the trades that the edge of its list cuts.
+async function wholeRows(v, what) {
+  const cut = await v.page.evaluate(() => ["#book .asks", "#book .bids", "#trades .panel-body"].flatMap((of) => {
+    const list = document.querySelector(of), edge = list.getBoundingClientRect();
+    return [...list.querySelectorAll(".level, tbody tr")].map((row) => row.getBoundingClientRect())
+      .filter((row) => (row.top < edge.top - 1 && row.bottom > edge.top + 1) || (row.top < edge.bottom - 1 && row.bottom > edge.bottom + 1)).map((row) => `${of}: ${row.top} to ${row.bottom}, of ${edge.top} to ${edge.bottom}`);
+  }));
+  assert.deepEqual(cut, [], what);
+}
+
 // asDemoUser trades for the demo user.
 async function asDemoUser() {
   const v = await begin();
@@ -75,6 +94,7 @@ async function asDemoUser() {
   await v.at("#trades tbody tr").first().waitFor();
   await drawn(v);
   await openDemo(v);
+  assert.ok(Number(await v.at("#price").inputValue()) > 1000, "the last price is filled in");
   await checksOrders(v);
 
   // By keyboard: a price above the best ask is filled, whatever the book does meanwhile.
@@ -103,6 +123,8 @@ async function asDemoUser() {
   await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.02");
   await settles(v, 3);
   await v.at('#open-orders [data-status="3"]').first().waitFor();
+  await inView(v, "1440 wide");
+  await wholeRows(v, "1440 wide");
   await v.fits(axe, "trade with an account");
   await v.shot("trade-account");
   await v.at('[data-interval="hour"]').click();
@@ -201,7 +223,7 @@ async function cancels(v) {
   }
   await v.until(async () => (await rests.count()) === 2, "two orders rest");
   await v.at("#cancel-all").click();
-  await v.page.getByRole("dialog", { name: "Cancel all open orders?" }).getByRole("button", { name: "Cancel all 2 (all pairs)" }).click();
+  await v.page.getByRole("dialog", { name: "Cancel all open orders?" }).getByRole("button", { name: "Cancel all 2 orders in all pairs" }).click();
   await v.sees("No open orders.");
 }
 
@@ -230,6 +252,9 @@ async function losesAnAnswer(v) {
   const sent = new URLSearchParams((await first).postData()).get("clientOrderId");
   await settles(v, "unknown");
   await v.sees("the order may have been placed");
+  await v.at("#unlisted").getByText("Not in this list yet.").waitFor();
+  assert.equal(await v.page.getByText("No open orders.").count(), 0, "the list does not contradict the form");
+  await inView(v, "an unknown order");
   assert.equal(await v.at("#quantity").inputValue(), "0.03");
   await v.shot("trade-unknown");
   await v.page.reload(); // the form and the order's client ID stay
@@ -244,6 +269,7 @@ async function losesAnAnswer(v) {
   await settles(v, 3);
   await v.until(async () => (await v.at("#quantity").inputValue()) === "", "an order that is found leaves the form");
   await v.until(async () => (await v.at("#open-orders [data-order]").count()) > 0, "the order is listed");
+  await v.at("#unlisted").waitFor({ state: "detached" });
   assert.equal((await orders("/open")).order.filter((o) => Number(o.quantity) === 0.03).length, 1, "it is placed once");
 }
 
@@ -416,7 +442,8 @@ async function choosesMarkets() {
   await v.page.keyboard.press("Enter");
   await v.until(async () => (await v.at("h1").innerText()) === "USDT/VITE", "the pair changes");
   await filled(v);
-  assert.equal(await v.at("#price").inputValue(), "", "a price of another pair");
+  await v.until(async () => Number(await v.at("#price").inputValue()) > 0, "the price of this pair is filled in");
+  assert.ok(Number(await v.at("#price").inputValue()) < 1000, "a price of another pair");
   assert.match(await v.page.evaluate(() => location.hash), /^#\/USDT-000_VITE/);
   await filled(v);
   const prices = (await v.at("#book .level.ask .price").allInnerTexts()).length;
@@ -427,6 +454,10 @@ async function choosesMarkets() {
   await v.at(".depth").focus();
   for (let i = 0; i < 5; i++) await v.page.keyboard.press("ArrowRight");
   await v.until(async () => /Asks: .*, Sum/.test(await v.at(".depth").getAttribute("aria-valuetext")), "the cursor reads the depth");
+  const plot = await v.at(".depth").boundingBox();
+  await v.page.mouse.move(plot.x + plot.width / 2, plot.y + 60);
+  await v.until(async () => /^Spread: [\d.,]+ VITE$/.test(await v.at(".depth").getAttribute("aria-valuetext")), "between the sides is no amount");
+  assert.ok((await v.at(".depth-axis span").count()) > 0, "the depth has an axis of amounts");
   await v.fits(axe, "depth");
   await v.shot("trade-depth");
   await v.page.goBack();
@@ -457,6 +488,14 @@ async function away() {
   await live(v, "away");
   assert.equal(await v.at("#place").innerText(), "No connection");
   assert.equal(await v.at("#place").getAttribute("aria-disabled"), "true");
+  for (const cancel of [v.at("#cancel-all"), v.at("#open-orders tbody button").first()]) {
+    assert.deepEqual([await cancel.getAttribute("aria-disabled"), await cancel.getAttribute("title")], ["true", "No connection: no cancel can be sent now."]);
+    await cancel.click({ force: true });
+  }
+  assert.equal(await v.page.getByRole("dialog").count(), 0);
+  const colour = (of) => v.at(of).first().evaluate((e) => getComputedStyle(e).color);
+  assert.equal(await colour("#book .level.ask .price"), await colour("#book .level-head"), "old prices are grey");
+  await v.sees("since");
   await v.fits(axe, "away");
   await v.shot("trade-away");
   await v.page.unroute("**/api/v2/**");
@@ -464,6 +503,7 @@ async function away() {
   await v.at("#lost").waitFor({ state: "detached" });
   await live(v, "open");
   await v.until(async () => (await v.at("#place").innerText()) === "Buy ETH", "orders can be sent again");
+  assert.notEqual(await colour("#book .level.ask .price"), await colour("#book .level-head"));
   await v.end();
 }
 
@@ -503,8 +543,10 @@ async function inEveryLook() {
       const [inner, all] = await v.page.evaluate(() => [innerHeight, document.documentElement.scrollHeight]);
       assert.ok(all <= inner, `the page scrolls: ${all} of ${inner}`);
     }
+    if (!phone) await wholeRows(v, look.name);
     await v.fits(axe, "trade " + look.name);
     await v.shot("trade-" + look.name);
+    if (look.name.startsWith("1024")) await onTablet(v);
     if (phone) await onPhone(v, look.name);
     await v.at("#language").click();
     await v.sees("订单簿");
@@ -514,10 +556,23 @@ async function inEveryLook() {
   }
 }
 
+// onTablet places an order where the page scrolls.
+async function onTablet(v) {
+  await openDemo(v);
+  await v.at("#price").fill(((await best(v, "ask")) * 1.25).toFixed(1));
+  await v.page.getByRole("radio", { name: "Sell" }).click();
+  await v.at("#quantity").fill("0.002");
+  await v.at("#place").click();
+  await settles(v, 3);
+  await inView(v, "1024 wide");
+}
+
+const leastLevel = 24; // pixels: pressing a level only fills in its price
+
 // pressable finds nothing that is too small for a finger.
 async function pressable(v, what) {
-  const small = await v.page.evaluate(() => [...document.querySelectorAll("main :is(button, select, input:not([type=checkbox]))")]
-    .filter((e) => e.getBoundingClientRect().width && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 90)));
+  const small = await v.page.evaluate((leastLevel) => [...document.querySelectorAll("main :is(button, select, input:not([type=checkbox]))")]
+    .filter((e) => e.getBoundingClientRect().width && e.getBoundingClientRect().height < (e.matches(".level") ? leastLevel : 43.5)).map((e) => e.outerHTML.slice(0, 90)), leastLevel);
   assert.deepEqual(small, [], what);
 }
 
@@ -529,6 +584,8 @@ async function onPhone(v, name) {
   await filled(v);
   await v.at("#book .middle").getByText("Mid price").waitFor();
   const high = ((await best(v, "ask")) * 1.25).toFixed(1); // it rests
+  await wholeRows(v, "book " + name);
+  assert.ok((await v.at("#book .asks").boundingBox()).height >= 7 * leastLevel, "the book fills the screen");
   await v.shot("trade-book-" + name);
   await pressable(v, "book " + name);
   await v.at(".phone-bar .sell").click();
@@ -543,6 +600,7 @@ async function onPhone(v, name) {
   await v.at("#quantity").fill("0.002");
   await v.at("#place").click();
   await settles(v, 3);
+  await inView(v, "an order " + name);
   await v.page.getByRole("tab", { name: "Chart" }).click();
   await v.at(".phone-news").getByText("Sell 0.002 ETH").waitFor();
   await v.fits(axe, "the chart with an order " + name);

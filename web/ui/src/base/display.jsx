@@ -86,12 +86,13 @@ export function Whole({ text, what, id }) {
 const shapes = {
   wait: <circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="3 3" />,
   run: <path d="M8 2a6 6 0 1 1-6 6" fill="none" stroke="currentColor" stroke-width="2.5" />,
+  rest: <circle cx="8" cy="8" r="4.5" fill="currentColor" />,
   good: <path d="M2.5 8.5l3.5 4 7.5-9" fill="none" stroke="currentColor" stroke-width="2.5" />,
   warn: <path d="M8 1.5 15 14H1z M8 6v4 M8 11.5v1.2" fill="none" stroke="currentColor" stroke-width="1.6" />,
   bad: <path d="M3 3l10 10M13 3L3 13" fill="none" stroke="currentColor" stroke-width="2.5" />,
 };
 
-// State shows a state: a word with a colour and a shape. Kinds: wait, run, good, warn, bad.
+// State shows a state: a word with a colour and a shape. Kinds: wait, run, rest, good, warn, bad.
 export function State({ kind, children }) {
   return <span class={"state " + kind}><svg viewBox="0 0 16 16" aria-hidden="true">{shapes[kind]}</svg>{children}</span>;
 }

@@ -14,7 +14,7 @@ const noon = Date.UTC(2026, 0, 1, 12);
 const hours = Array.from({ length: 24 }, (_, i) => noon / 1000 + i * 3600);
 const tokens = ["ETH-000", "BTC-000", "LTC-000", "USDT-000", "USDC-000", "DAI-000", "BNB-000", "WBTC-000", "VITE", "VX"];
 const icons = ["swap", "arrow", "search", "wallet", "copy", "external", "download", "clock", "warning", "star", "settings", "bell"];
-const kinds = ["wait", "run", "good", "warn", "bad"];
+const kinds = ["wait", "run", "good", "warn", "bad", "rest"];
 
 const parts = {
   Buttons: () => <>

@@ -7,16 +7,17 @@ import { usePoll } from "../base/use.js";
 import { query } from "./exchange.js";
 import { useFeed } from "./feed.js";
 import { merged, middleOf, placesOf, stepsOf, stepText, sums } from "./levels.js";
-import { number, padded } from "./markets.jsx";
+import { padded } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { tokenName } from "./names.js";
 
 // useBook is a pair's book: asked for once, then as it is pushed, complete each time.
 export function useBook(pair) {
   const [push, set] = useState(null);
-  const poll = usePoll((signal) => query("/depth", { symbol: pair.symbol, limit: 100 }, signal), 30_000, [pair.symbol]);
+  const poll = usePoll(async (signal) => ({ symbol: pair.symbol, ...(await query("/depth", { symbol: pair.symbol, limit: 100 }, signal)) }), 30_000, [pair.symbol]);
   useFeed(`market.${pair.symbol}.depth`, (d) => set({ symbol: pair.symbol, ...d }), poll.again);
-  return { poll, book: push?.symbol === pair.symbol ? { asks: push.asks ?? [], bids: push.bids ?? [] } : poll.data };
+  const found = [push, poll.data].find((b) => b?.symbol === pair.symbol), book = found ? { asks: found.asks ?? [], bids: found.bids ?? [] } : null;
+  return { poll: { ...poll, data: book }, book };
 }
 
 const shownLevels = 40; // of each side; a panel scrolls
@@ -55,10 +56,10 @@ function Levels({ pair, book, places, last, own, propose }) {
     onClick={() => propose(l.price, side)}>
     <span class="unseen">{w["side_" + side]}</span><span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts(l.quantity))}</span><span class="num faint">{padded(l.sum, parts(l.sum))}</span></button>;
   return <div class="levels" onKeyDown={move}>
-    <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum}</span></div>
+    <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum} ({tokenName(pair.tradeTokenSymbol)})</span></div>
     <div class="asks" role="group" aria-label={w.asks}>{sides.ask.length ? sides.ask.map(level("ask")) : <Blank>{w.noAsks}</Blank>}</div>
-    <dl class="middle"><div><dt>{middle ? w.midPrice : w.last}</dt><dd class="num" id="mid-price">{middle ? number(middle.price, digits + 1) : last ? number(last, digits) : "–"}</dd></div>
-      <div><dt>{w.spread}</dt><dd class="num">{middle ? `${number(middle.spread, placesOf(pair, middle.price))} (${middle.percent.toFixed(2)} %)` : "–"}</dd></div></dl>
+    <dl class="middle"><div><dt>{middle ? w.midPrice : w.last}</dt><dd class="num" id="mid-price">{middle ? padded(middle.price, digits + 1) : last ? padded(last, digits) : "–"}</dd></div>
+      <div><dt>{w.spread}</dt><dd class="num">{middle ? `${padded(middle.spread, placesOf(pair, middle.price))} (${middle.percent.toFixed(2)} %)` : "–"}</dd></div></dl>
     <div class="bids" role="group" aria-label={w.bids}>{sides.bid.length ? sides.bid.map(level("bid")) : <Blank>{w.noBids}</Blank>}</div>
   </div>;
 }

@@ -12,7 +12,7 @@ import { useFeed } from "./feed.js";
 import { Change, number, padded } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { tokenName } from "./names.js";
-import { average, ownTrades, put } from "./series.js";
+import { average, nearOrders, ownTrades, put } from "./series.js";
 
 export const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
 
@@ -71,7 +71,7 @@ function draw(place, precision, seen) {
     mark(open, done, names = drawn.names) {
       [orders, fills, drawn.names] = [open, done, names];
       for (const line of held) candles.removePriceLine(line);
-      held = orders.map((o) => candles.createPriceLine({ price: Number(o.price), color: o.side === 1 ? c.bad : c.good, lineWidth: 1, lineStyle: LineStyle.Dashed, axisLabelVisible: true, title: names(o) }));
+      held = nearOrders(orders, list.at(-1)?.close).map((o) => candles.createPriceLine({ price: o.price, color: o.side === 1 ? c.bad : c.good, lineWidth: 1, lineStyle: LineStyle.Dashed, axisLabelVisible: true, title: names(o) }));
       markers.setMarkers(ownTrades(list, fills).map(({ side, time }) => (side === 1 ? { time, position: "aboveBar", shape: "arrowDown", color: c.bad } : { time, position: "belowBar", shape: "arrowUp", color: c.good })));
     },
     names: () => "",
@@ -127,7 +127,7 @@ function Candles({ pair, places, open, fills, interval, averages: shown }) {
     fitted.current = fitted.current || list.length > 0;
   }, [list, places, w.language]);
   useEffect(() => chart.current.average(shown), [shown.join(), places, w.language]);
-  useEffect(() => chart.current.mark(open, fills, (o) => w[o.side === 1 ? "sell" : "buy"] + " " + number(o.quantity, 4)), [open, fills, list.length, places, w.language]);
+  useEffect(() => chart.current.mark(open, fills, (o) => w[o.side === 1 ? "sell" : "buy"] + " " + number(o.quantity.toFixed(4), 4)), [open, fills, list.length, places, w.language]);
   useFeed(`market.${pair.symbol}.kline.${interval}`, (k) => set((before) => {
     const next = [k].flat().map(pushed).reduce(put, before.list);
     return { list: next, last: next.length - before.list.length <= 1 };

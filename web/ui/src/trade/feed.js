@@ -2,13 +2,20 @@
 import { useEffect } from "preact/hooks";
 import { base } from "../base/http.js";
 import { store } from "../base/store.js";
+import { online } from "../base/use.js";
 
 const pingEvery = 10_000; // the exchange forgets who is silent for a minute
 const patience = 25_000; // without any word from it
 const longest = 10_000; // between tries
 
 // live is "open", "waiting" or "broken".
-export const live = store("waiting");
+const live = store("waiting");
+
+// useLive is the state of what the page shows: that of the pushes, or "away" while the server does not answer.
+export function useLive() {
+  const pushes = live.use();
+  return online.use() ? pushes : "away";
+}
 
 const listeners = new Map(); // by topic
 const opened = new Set();

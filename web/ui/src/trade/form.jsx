@@ -2,7 +2,7 @@
 // anything is sent; a price that is far off is asked about.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bare, cut, isDecimal, parse, plain } from "../base/amount.js";
-import { Button, Confirm, Facts, Field, linkTo, Note, Segmented, State, trouble } from "../base/components.jsx";
+import { Button, Confirm, Facts, Field, linkTo, Note, Segmented, trouble } from "../base/components.jsx";
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { online, site, usePoll } from "../base/use.js";
@@ -14,7 +14,7 @@ import { number, rateText, worth } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { pairName, tokenName } from "./names.js";
 import { buy, check, cost, ended, fillsNow, fitting, highest, most, newest, percentOf, rateOf, resting, sell, share, worse } from "./order.js";
-import { Status } from "./panels.jsx";
+import { Outcome } from "./panels.jsx";
 
 const sides = ["buy", "sell"];
 
@@ -70,7 +70,13 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     const part = fitting(side, units, at, market);
     setQuantity(part === "0" ? "" : part);
   };
-  useEffect(() => keepDraft(pair.symbol, { price, quantity }), [pair.symbol, price, quantity]);
+  const preset = useRef(kept.price ? null : ""); // the last price, filled in once and kept when an order is sent with it; null after that
+  useEffect(() => {
+    if (!last || price || preset.current !== "") return;
+    preset.current = cut(last, pair.pricePrecision);
+    setPrice(preset.current);
+  }, [last]);
+  useEffect(() => keepDraft(pair.symbol, { price: price === preset.current ? "" : price, quantity }), [pair.symbol, price, quantity]);
   useEffect(() => {
     if (proposed?.symbol === pair.symbol) enterPrice(cut(proposed.price, pair.pricePrecision));
   }, [proposed]);
@@ -82,7 +88,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const now = complete ? fillsNow(side, price, quantity, (side === buy ? book?.asks : book?.bids) ?? []) : null;
   const at = complete && maximum ? percentOf(bare(quantity), maximum) : 0;
   const named = { quote: tokenName(quote), trade: tokenName(base) };
-  const inQuote = (units) => <>{number(plain(units, market.decimals), 8)}<span class="unit">{named.quote}</span></>;
+  const inQuote = (units) => <span class="num">{units === undefined ? "–" : number(plain(units, market.decimals), 8)}<span class="unit">{named.quote}</span></span>;
   const text = (field, name) => {
     const found = faults[field];
     if (found) return formatMessage(w[found[0]], { what: name, ...found[1], have: found[1].have && number(found[1].have, 8), least: found[1].least && number(found[1].least, 8), price: found[1].price && number(found[1].price, 8), symbol: named[found[1].symbol] });
@@ -111,6 +117,8 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const place = async () => {
     setBusy(true);
     setFault(null);
+    preset.current = null;
+    keepDraft(pair.symbol, { price, quantity });
     let order = attemptOf(typed());
     const before = isUnknown(order);
     let posted = before;
@@ -195,14 +203,15 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
         <input id="share" type="range" min="0" max="100" step="1" value={at} disabled={available === null} aria-valuetext={at + " %"} style={{ "--part": at + "%" }} onInput={(e) => slide(Number(e.currentTarget.value))} />
         <div class="slider-marks">{[25, 50, 75, 100].map((p) => <button type="button" class="plain" key={p} data-share={p} aria-label={formatMessage(w.shareOf, { n: p })} aria-disabled={available === null} onClick={() => slide(p)}>{p} %</button>)}</div></div>
       <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell} <span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} onBlur={() => quantity && setTypedTotal(null)} fault={text("total", w.total) || faultAt("total")} />
-      <Facts list={[
-        [w.orderValue, <span class="num">{costs ? inQuote(costs.value) : "–"}</span>],
-        [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? inQuote(costs.fee) : "–"}</span>],
-        [w.fillsNow, now && <span class="num" id="fills-now">{formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })}{now.impact && <span class="down"> {formatMessage(w.impact, { percent: now.impact })}</span>}</span>],
-        [formatMessage(w.inMoney, { quote: named.quote, rate: rateText(quote, rates, w) }), costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
-      ]} />
       <label class="tick" title={w.postOnlyHint}><input id="post-only" type="checkbox" checked={postOnly} aria-describedby="post-only-hint" onChange={(e) => change(setPostOnly)(e.currentTarget.checked)} />{w.postOnly}</label>
       <p class="hint" id="post-only-hint">{postOnly ? w.postOnlyHint : ""}</p>
+      <Facts list={[
+        [w.orderValue, inQuote(costs?.value)],
+        [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span id="order-fee">{inQuote(costs?.fee)}</span>],
+        [w.fillsNow, now && <span class="num" id="fills-now">{formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })}</span>],
+        [w.impact, now?.impact && <span class="num down">{now.impact} %</span>],
+        [formatMessage(w.inMoney, { quote: named.quote, rate: rateText(quote, rates, w) }), costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
+      ]} />
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up || !market}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
@@ -244,12 +253,6 @@ function refusal(error, side, w) {
 
 const testEvery = 10_000; // a test uses up calls of the key
 
-// Outcome is the state of an order that was sent, in one line.
-export function Outcome({ news: { side, quantity, base, status, kind } }) {
-  const w = useMessages(messages);
-  return <><strong>{w[sides[side]]} {number(quantity, 8)} {base}</strong>{typeof status === "number" ? <Status order={{ status }} /> : <State kind={kind}>{w[status]}</State>}</>;
-}
-
 // Result follows an order that was sent, until it has ended. It uses the first answer that has the order:
 // the lookup by its client ID or the account's lists.
 function Result({ sent, known, absent, session, pair, close, data, report }) {
@@ -267,7 +270,7 @@ function Result({ sent, known, absent, session, pair, close, data, report }) {
   }, state === "rests" ? 5000 : 1000, [sent.clientId, state]);
   const [order, see] = useState(null);
   const shown = useRef(null);
-  useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []); // on a phone, where it is above the form
   useEffect(() => {
     const found = newest([order, poll.data?.orderId && poll.data, listed]);
     if (!found && poll.data?.absent && absent(poll.data.absent)) settle("absent");
@@ -283,9 +286,9 @@ function Result({ sent, known, absent, session, pair, close, data, report }) {
   const waits = sent.unknown ? (state === "absent" ? "absent" : "unknown") : "sent"; // for a state of the exchange
   const kind = !order ? (sent.unknown ? "warn" : "") : order.status === 4 ? "good" : order.status === 9 ? "bad" : "";
   const filled = order && Number(order.executedQuantity) > 0;
-  const news = { symbol: pair.symbol, side: sent.side, quantity: sent.quantity, base, status: order?.status ?? waits, kind: sent.unknown ? "warn" : "run", close };
+  const news = { symbol: pair.symbol, clientId: sent.clientId, at: sent.at, side: sent.side, quantity: sent.quantity, base, status: order?.status ?? waits, kind: sent.unknown ? "warn" : "run", close };
   useEffect(() => report(news), [news.status]);
-  useEffect(() => () => report(null), []);
+  useEffect(() => () => report((now) => (now?.at === sent.at ? null : now)), []); // the next order may be there already
   return <div class="result" id="result" ref={shown} data-status={news.status}><Note kind={kind} live>
     <div class="result-head"><Outcome news={news} /><Button kind="plain" icon="close" aria-label={w.close} onClick={close} /></div>
     <p class="small num">{formatMessage(w.atPrice, { price: number(sent.price, 8), quote })}</p>

@@ -1,13 +1,13 @@
 // The markets: the list to choose from, and the figures of the pair that is chosen.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { cut, grouped } from "../base/amount.js";
-import { Button, Dialog, Empty, Skeleton, State } from "../base/components.jsx";
+import { Button, Dialog, Empty, Skeleton, State, Time } from "../base/components.jsx";
 import { Icon, TokenIcon } from "../base/icons.jsx";
 import { useMessages } from "../base/messages.js";
 import { remembered } from "../base/store.js";
-import { online, usePoll } from "../base/use.js";
+import { usePoll } from "../base/use.js";
 import { query } from "./exchange.js";
-import { live, useFeed } from "./feed.js";
+import { useFeed, useLive } from "./feed.js";
 import { placesOf } from "./levels.js";
 import { messages } from "./messages.js";
 import { pairName, tokenName } from "./names.js";
@@ -21,10 +21,13 @@ export function padded(text, digits) {
   return digits ? whole + "." + fraction.padEnd(digits, "0") : whole;
 }
 
-// aligned shows the numbers of a column with the same number of digits behind the point.
-export function aligned(column, most) {
-  const digits = Math.max(0, ...column.map((text) => (cut(String(text), most).split(".")[1] ?? "").length));
-  return (text) => padded(text, digits);
+const leastDigits = 2;
+
+// alignedBy shows all amounts of a token in a list, [[symbol, amount]], with the same number of digits behind the point.
+export function alignedBy(list, most) {
+  const digits = {};
+  for (const [symbol, text] of list) digits[symbol] = Math.max(digits[symbol] ?? leastDigits, (cut(String(text), most).split(".")[1] ?? "").length);
+  return (symbol, text) => padded(text, digits[symbol]);
 }
 
 const starred = remembered("trade.favourites", (value) => /^[\w,-]*$/.test(value), "");
@@ -49,9 +52,9 @@ export function Change({ part }) {
 // Live shows whether what is shown is current.
 export function Live() {
   const w = useMessages(messages);
-  const pushes = live.use(), now = online.use() ? pushes : "away";
+  const now = useLive(), since = useMemo(() => Date.now(), [now]), old = now === "broken" || now === "away";
   const kind = { open: "good", waiting: "wait", broken: "warn", away: "warn" }[now];
-  return <span id="live" data-live={now} role="status"><State kind={kind}>{w["live_" + now]}</State></span>;
+  return <span id="live" data-live={now} role="status"><State kind={kind}>{w["live_" + now]}</State>{old && <span class="small faint">{w.since} <Time ms={since} only="time" /></span>}</span>;
 }
 
 // useTicker is a pair's last 24 hours.
@@ -59,8 +62,9 @@ export function useTicker(pair) {
   const [push, set] = useState(null);
   const poll = usePoll(async (signal) => (await query("/ticker/24hr", { symbols: pair.symbol }, signal))[0] ?? null, 30_000, [pair.symbol]);
   useFeed(`market.${pair.symbol}.tickers`, (t) => set({ symbol: t.s, closePrice: t.cp, priceChangePercent: t.pCp, highPrice: t.hp, lowPrice: t.lp, quantity: t.q, amount: t.a }), poll.again);
-  if (push?.symbol !== pair.symbol) return poll.data;
-  return { ...poll.data, ...Object.fromEntries(Object.entries(push).filter(([, value]) => value !== undefined)) };
+  const asked = poll.data?.symbol === pair.symbol ? poll.data : null; // right after a change of the pair it is the former one's
+  if (push?.symbol !== pair.symbol) return asked;
+  return { ...asked, ...Object.fromEntries(Object.entries(push).filter(([, value]) => value !== undefined)) };
 }
 
 // MarketBar names the pair and shows its last 24 hours. The name opens the list of markets.
@@ -149,8 +153,9 @@ function MarketList({ now, rates, choose, close }) {
     const at = all.indexOf(document.activeElement) + step;
     (at < 0 ? document.getElementById("market-search") : all[Math.min(at, all.length - 1)])?.focus();
   };
+  const arrow = (column) => by.column === column && <span class="arrow" aria-hidden="true">{by.down ? "↓" : "↑"}</span>;
   const head = (column, right, more = "") => <th class={(right ? "right " : "") + more} aria-sort={by.column === column ? (by.down ? "descending" : "ascending") : undefined}>
-    <button type="button" class="plain sort" onClick={() => sort({ column, down: by.column === column ? !by.down : column !== "name" })}>{w["by_" + column]}<span aria-hidden="true">{by.column === column ? (by.down ? " ↓" : " ↑") : ""}</span></button></th>;
+    <button type="button" class="plain sort" onClick={() => sort({ column, down: by.column === column ? !by.down : column !== "name" })}>{right && arrow(column)}{w["by_" + column]}{!right && arrow(column)}</button></th>;
   return <Dialog title={w.markets} close={close}><div class="market-list" onKeyDown={move}>
     <div class="market-find"><label class="unseen" for="market-search">{w.search}</label>
       <input id="market-search" type="search" autofocus autocomplete="off" spellcheck={false} placeholder={w.search} value={text} onInput={(e) => type(e.currentTarget.value)} />

@@ -4,18 +4,19 @@ import { Asked, Button, Confirm, Copy, Empty, middle, Note, Pager, State, Tabs, 
 import { TokenIcon } from "../base/icons.jsx";
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { usePoll } from "../base/use.js";
+import { online, usePoll } from "../base/use.js";
 import { filledOrders } from "./account.jsx";
 import { query } from "./exchange.js";
 import { placesOf } from "./levels.js";
-import { aligned, number, padded, worth } from "./markets.jsx";
+import { alignedBy, number, padded, worth } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { pairName, tokenName } from "./names.js";
+import { ended } from "./order.js";
 
 export const tabs = ["open", "fills", "balances", "history"];
 
 // AccountPanels shows one of the lists.
-export function AccountPanels({ session, data, pair, markets, rates, tab, choose, moveFunds }) {
+export function AccountPanels({ session, data, pair, news, rates, tab, choose, moveFunds }) {
   const w = useMessages(messages);
   const [only, setOnly] = useState(false);
   const count = data.open.data?.length;
@@ -24,21 +25,26 @@ export function AccountPanels({ session, data, pair, markets, rates, tab, choose
     <header class="panel-head"><Tabs label={w.orders} now={tab} choose={choose} list={tabs.map((id) => ({ id, name: names[id] }))} />
       <span class="grow" />{session && tab !== "balances" && <label class="tick small"><input type="checkbox" id="only-pair" checked={only} onChange={(e) => setOnly(e.currentTarget.checked)} />{formatMessage(w.onlyPair, { pair: pairName(pair.symbol) })}</label>}</header>
     {!session ? <Empty icon="user" title={w.needsAccount} />
-      : tab === "fills" ? <Fills data={data} only={only && pair.symbol} markets={markets} />
+      : tab === "fills" ? <Fills data={data} only={only && pair.symbol} />
         : tab === "balances" ? <Balances data={data} rates={rates} moveFunds={moveFunds} />
           : tab === "history" ? <OrderHistory session={session} symbol={only ? pair.symbol : ""} />
-            : <OpenOrders session={session} data={data} symbol={only ? pair.symbol : ""} />}
+            : <OpenOrders session={session} data={data} news={news} symbol={only ? pair.symbol : ""} />}
   </section>;
 }
 
 // standing is the kind of state of an order, by its status code.
-const standing = ["wait", "run", "run", "rests", "good", "rests", "run", "wait", "warn", "bad", "wait"];
+const standing = ["wait", "run", "run", "rest", "good", "rest", "run", "wait", "warn", "bad", "wait"];
 
 export const Status = ({ order }) => {
   const w = useMessages(messages);
-  const kind = standing[order.status] ?? "wait", name = w["status_" + order.status] ?? order.status;
-  return kind === "rests" ? <span class="state rests">{name}</span> : <State kind={kind}>{name}</State>;
+  return <State kind={standing[order.status] ?? "wait"}>{w["status_" + order.status] ?? order.status}</State>;
 };
+
+// Outcome is the state of an order that was sent, in one line.
+export function Outcome({ news: { side, quantity, base, status, kind } }) {
+  const w = useMessages(messages);
+  return <><strong>{side === 1 ? w.sell : w.buy} {number(quantity, 8)} {base}</strong>{typeof status === "number" ? <Status order={{ status }} /> : <State kind={kind}>{w[status]}</State>}</>;
+}
 
 const Side = ({ side }) => {
   const w = useMessages(messages);
@@ -55,23 +61,27 @@ function List({ label, head, children }) {
 }
 
 // Orders lists orders: with their value while they rest, or with the value and the average price of their fills.
-function Orders({ list, act, past = false }) {
+function Orders({ list, act, why, past = false }) {
   const w = useMessages(messages);
-  const size = aligned(list.map((o) => o.quantity), 6);
-  const value = (o) => <span>{padded(past ? o.executedAmount : o.amount, 2)}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></span>;
+  const worthOf = (o) => (past ? o.executedAmount : o.amount);
+  const sized = alignedBy(list.flatMap((o) => [[o.tradeTokenSymbol, o.quantity], [o.quoteTokenSymbol, worthOf(o)]]), 6);
+  const value = (o) => <span>{sized(o.quoteTokenSymbol, worthOf(o))}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></span>;
   const filled = (o) => Number(o.executedQuantity) > 0;
   const head = [{ name: w.time }, { name: w.pair }, { name: w.side }, { name: w.price, right: true }, ...(past ? [{ name: w.averagePrice, right: true }] : []), { name: w.quantity, right: true }, { name: w.filled, right: true }, { name: past ? w.filledValue : w.value, right: true }, { name: w.state }, { name: act ? w.cancel : w.id, unseen: true }];
   return <List label={w.orders} head={head}>{list.map((o) => <tr key={o.orderId} data-order={o.orderId} data-status={o.status}>
     <td class="faint" data-label={w.time}><Time ms={o.createTime * 1000} /></td><td data-label={w.pair}><strong>{pairName(o.symbol)}</strong></td><td data-label={w.side}><Side side={o.side} /></td>
     <td class="right num" data-label={w.price}>{price(o.price)}</td>{past && <td class="right num" data-label={w.averagePrice} data-average={o.executedAvgPrice}>{filled(o) ? price(o.executedAvgPrice) : "–"}</td>}
-    <td class="right num" data-label={w.quantity}>{size(o.quantity)}</td><td class="right num" data-label={w.filled}>{Math.floor(Number(o.executedPercent) * 100)} %</td>
+    <td class="right num" data-label={w.quantity}>{sized(o.tradeTokenSymbol, o.quantity)}</td><td class="right num" data-label={w.filled}>{Math.floor(Number(o.executedPercent) * 100)} %</td>
     <td class="right num" data-label={past ? w.filledValue : w.value}>{past && !filled(o) ? "–" : value(o)}</td><td data-label={w.state}><Status order={o} /></td>
-    <td class="right" data-label={act ? undefined : w.id}>{act ? <Button kind="plain" aria-disabled={o.status === 6} onClick={() => o.status !== 6 && act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <span class="order-id"><span class="code">{middle(o.orderId, 8, 6)}</span><Copy text={o.orderId} what={w.id} /></span>}</td></tr>)}</List>;
+    <td class="right" data-label={act ? undefined : w.id}>{act ? <Button kind="plain" aria-disabled={o.status === 6 || Boolean(why)} title={why} onClick={() => act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <span class="order-id"><span class="code">{middle(o.orderId, 8, 6)}</span><Copy text={o.orderId} what={w.id} /></span>}</td></tr>)}</List>;
 }
 
-function OpenOrders({ session, data, symbol }) {
+const settled = (status) => status === "absent" || ended.includes(status);
+
+// OpenOrders lists what rests. `news` is the order that the form follows: while the list does not have it, a line says so, since it may lock funds already.
+function OpenOrders({ session, data, news, symbol }) {
   const w = useMessages(messages);
-  const [fault, setFault] = useState(""), [asking, ask] = useState(false);
+  const [fault, setFault] = useState(""), [asking, ask] = useState(false), up = online.use();
   const shown = (list) => (symbol ? list.filter((o) => o.symbol === symbol) : list);
   const during = async (act) => {
     setFault("");
@@ -88,11 +98,14 @@ function OpenOrders({ session, data, symbol }) {
   const cancelAll = () => during(async () => {
     for (const one of pairs) await session.cancelAll(one);
   });
+  const why = up ? undefined : w.cancelAway, everything = formatMessage(all.length === 1 ? w.cancelOne : w.cancelAll, { n: all.length, pairs: symbol ? pairName(symbol) : w.allPairs });
+  const missing = news && !settled(news.status) && !data.open.data?.some((o) => o.clientOrderId === news.clientId);
   return <div class="panel-fill" id="open-orders">
     {fault && <Note kind="bad" live>{fault}</Note>}
-    <Asked poll={data.open}>{() => (all.length ? <Orders list={all} act={session.key ? (o) => during(() => session.cancel(o.symbol, o.orderId)) : null} /> : <Empty icon="clock" title={w.noOpenOrders} />)}</Asked>
-    {session.key && all.length > 0 && <div class="panel-foot"><Button kind="danger" id="cancel-all" onClick={() => ask(true)}>{formatMessage(w.cancelAll, { n: all.length, pairs: symbol ? pairName(symbol) : w.allPairs })}</Button></div>}
-    {asking && <Confirm danger title={w.cancelAllTitle} lead={w.cancelAllLead} action={formatMessage(w.cancelAll, { n: all.length, pairs: symbol ? pairName(symbol) : w.allPairs })} act={cancelAll} done={() => ask(false)} cancel={() => ask(false)}
+    {missing && <p class="unlisted small" id="unlisted"><Outcome news={news} /><span class="faint">{w.notListed}</span></p>}
+    <Asked poll={data.open}>{() => (all.length ? <Orders list={all} why={why} act={session.key ? (o) => during(() => session.cancel(o.symbol, o.orderId)) : null} /> : !missing && <Empty icon="clock" title={w.noOpenOrders} />)}</Asked>
+    {session.key && all.length > 0 && <div class="panel-foot">{why && <span class="small faint">{why}</span>}<Button kind="danger" id="cancel-all" aria-disabled={!up} title={why} onClick={() => ask(true)}>{everything}</Button></div>}
+    {asking && <Confirm danger title={w.cancelAllTitle} lead={w.cancelAllLead} action={everything} ready={up} act={cancelAll} done={() => ask(false)} cancel={() => ask(false)}
       facts={[[w.orders, String(all.length)], [w.pair, pairs.map(pairName).join(", ")], [w.buy, String(all.filter((o) => o.side === 0).length)], [w.sell, String(all.filter((o) => o.side === 1).length)]]} />}
   </div>;
 }
@@ -116,12 +129,12 @@ function Fills({ data, only }) {
     const list = only ? found.filter((f) => f.symbol === only) : found;
     const limit = cut && <p class="small faint panel-foot" id="fills-limit">{formatMessage(w.fillsOf, { n: filledOrders })}</p>;
     if (!list.length) return <><Empty icon="clock" title={w.noFills} />{limit}</>;
-    const size = aligned(list.map((f) => f.quantity), 6), value = aligned(list.map((f) => f.amount), 4), fee = aligned(list.map((f) => f.fee), 6);
+    const sized = alignedBy(list.flatMap((f) => [[f.symbol.split("_")[0], f.quantity], [f.symbol.split("_")[1], f.amount], [f.symbol.split("_")[1], f.fee]]), 6);
     return <><List label={w.fills} head={head}>{list.map((f) => {
-      const quote = tokenName(f.symbol.split("_")[1]);
+      const [base, quote] = f.symbol.split("_"), inQuote = (text) => <span>{sized(quote, text)}<span class="unit">{tokenName(quote)}</span></span>;
       return <tr key={f.id} data-fill={f.id}><td class="faint" data-label={w.time}><Time ms={f.ms} /></td><td data-label={w.pair}><strong>{pairName(f.symbol)}</strong></td><td data-label={w.side}><Side side={f.side} /></td>
-        <td class="right num" data-label={w.price}>{price(f.price)}</td><td class="right num" data-label={w.quantity}>{size(f.quantity)}</td>
-        <td class="right num" data-label={w.value}><span>{value(f.amount)}<span class="unit">{quote}</span></span></td><td class="right num" data-label={w.fee}><span>{fee(f.fee)}<span class="unit">{quote}</span></span></td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
+        <td class="right num" data-label={w.price}>{price(f.price)}</td><td class="right num" data-label={w.quantity}>{sized(base, f.quantity)}</td>
+        <td class="right num" data-label={w.value}>{inQuote(f.amount)}</td><td class="right num" data-label={w.fee}>{inQuote(f.fee)}</td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
     })}</List>{limit}</>;
   }}</Asked></div>;
 }
@@ -134,8 +147,9 @@ function Balances({ data, rates, moveFunds }) {
   return <div class="panel-fill" id="balances"><Asked poll={data.balances}>{(all) => {
     const list = Object.entries(all).sort(([a, x], [b, y]) => sumOf(y) * (rates[b]?.usd ?? 0) - sumOf(x) * (rates[a]?.usd ?? 0) || (a < b ? -1 : 1));
     if (!list.length) return <div><Empty icon="wallet" title={w.nothing}>{w.nothingLead}</Empty><p class="row centre"><Button kind="main" onClick={() => moveFunds("")}>{w.moveFunds}</Button></p></div>;
+    const sized = alignedBy(list.flatMap(([symbol, b]) => [[symbol, b.available], [symbol, b.locked]]), 8);
     return <List label={w.balances} head={head}>{list.map(([symbol, b]) => <tr key={symbol} data-balance={symbol}><td data-label={w.token}><span class="token"><TokenIcon symbol={symbol} size={20} /> <strong>{tokenName(symbol)}</strong></span></td>
-      <td class="right num" data-label={w.available}>{number(b.available, 8)}</td><td class="right num" data-label={w.locked}>{number(b.locked, 8)}</td><td class="right num" data-label={w.referenceValue}>{worth(sumOf(b), symbol, rates, w) || "–"}</td>
+      <td class="right num" data-label={w.available}>{sized(symbol, b.available)}</td><td class="right num" data-label={w.locked}>{sized(symbol, b.locked)}</td><td class="right num" data-label={w.referenceValue}>{worth(sumOf(b), symbol, rates, w) || "–"}</td>
       <td class="right"><Button kind="plain" onClick={() => moveFunds(symbol)} aria-label={w.moveFunds + " " + tokenName(symbol)}>{w.move}</Button></td></tr>)}</List>;
   }}</Asked></div>;
 }

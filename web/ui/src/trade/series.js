@@ -19,6 +19,19 @@ export function put(bars, bar) {
   return [...(last?.time === bar.time ? bars.slice(0, -1) : bars), bar];
 }
 
+const near = 0.1; // of the last price: labels of orders further away would cover the axis
+
+// nearOrders sums what is left of open orders by side and price, without those far from a price: { side, price, quantity }.
+export function nearOrders(orders, last) {
+  const found = new Map();
+  for (const { side, price, quantity, executedQuantity } of orders) {
+    if (!last || Math.abs(price / last - 1) > near) continue;
+    const one = found.get(side + price) ?? { side, price: Number(price), quantity: 0 };
+    found.set(side + price, { ...one, quantity: one.quantity + Number(quantity) - Number(executedQuantity) });
+  }
+  return [...found.values()];
+}
+
 // ownTrades sums fills by bar and side, oldest first: { time, side, count, quantity, average }.
 export function ownTrades(bars, fills) {
   const found = new Map();

@@ -10,12 +10,13 @@ import { AccountBar, useAccount, useSession } from "./account.jsx";
 import { Book, Trades, useBook } from "./book.jsx";
 import { ChartPanel, intervals } from "./chart.jsx";
 import { query } from "./exchange.js";
-import { Outcome, OrderForm } from "./form.jsx";
+import { useLive } from "./feed.js";
+import { OrderForm } from "./form.jsx";
 import { placesOf } from "./levels.js";
 import { MarketBar, useRates, useTicker } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { MoveDialog } from "./move.jsx";
-import { AccountPanels, tabs } from "./panels.jsx";
+import { AccountPanels, Outcome, tabs } from "./panels.jsx";
 import "./trade.css";
 
 const lastPair = remembered("trade.pair", (value) => /^[\w-]*$/.test(value), "");
@@ -55,13 +56,13 @@ function Market({ markets }) {
   const best = last ?? book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
   const own = useMemo(() => (data.open.data ?? []).filter((o) => o.symbol === pair.symbol), [data.open.data, pair.symbol]);
   const fills = useMemo(() => (data.fills.data?.list ?? []).filter((f) => f.symbol === pair.symbol), [data.fills.data, pair.symbol]);
-  const openedAt = useRef(0);
+  const openedAt = useRef(0), stale = ["broken", "away"].includes(useLive());
   const trade = (to) => {
     openedAt.current = Date.now();
     turn({ view: "trade", side: to === 1 ? "sell" : "" });
   };
   const moveFunds = (symbol) => turn({ move: symbol || pair.tradeTokenSymbol });
-  return <div class="trade" data-view={view} data-account={account.session ? "open" : "none"}>
+  return <div class={"trade" + (stale ? " stale" : "")} data-view={view} data-account={account.session ? "open" : "none"}>
     <MarketBar key={pair.symbol} pair={pair} ticker={ticker} choose={choose} rates={rates} />
     <div class="phone-tabs"><Tabs label={w.views} now={view} choose={(id) => turn({ view: id === "chart" ? "" : id })} list={views.map((id) => ({ id, name: w["view_" + id] }))} /></div>
     <div class="desk">
@@ -71,7 +72,7 @@ function Market({ markets }) {
         <Trades key={pair.symbol} pair={pair} /></div>
       <div class="order-side in-trade"><AccountBar account={account} opened={() => turn({ view: "trade" })} />
         <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} openedAt={openedAt} moveFunds={moveFunds} /></div>
-      <AccountPanels session={account.session} data={data} pair={pair} markets={markets} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} moveFunds={moveFunds} />
+      <AccountPanels session={account.session} data={data} pair={pair} news={news} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} moveFunds={moveFunds} />
     </div>
     {news && news.symbol === pair.symbol && view !== "trade" && <div class="phone-news" role="status"><Outcome news={news} />
       {view !== "orders" && <Button kind="plain" onClick={() => turn({ view: "orders" })}>{w.view_orders}</Button>}<Button kind="plain" icon="close" aria-label={w.close} onClick={news.close} /></div>}
