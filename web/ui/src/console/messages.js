@@ -62,7 +62,7 @@ export const messages = {
     tokens: "Tokens", depositFrom: "Deposit from", withdrawFrom: "Withdraw from", withdrawUpTo: "Withdraw up to", any: "any", payoutCosts: "Payout cost", hotLeast: "Hot minimum", hotMost: "Hot maximum",
     fees: "Withdrawal fees", feeRule: "Fee", coinRate: "Coin price", ceiling: "Cost ceiling", fee_flat: "{amount}", fee_percent: "{percent} %", fee_network: "payout cost", feeLeast: "Minimum", feeMost: "Maximum",
     ceilingTimes: "{n} times the fee", ceilingChain: "Ceiling of the chain", limitsUnreported: "No daemon has reported its limits yet.",
-    prices: "Prices", pricesLead: "The gateway limit uses these prices.", noPrices: "No prices are configured. Only `signer.limits.gateway_day` needs them.", price: "Unit price", priceAge: "Age", counts: "Current", tooOld: "Stale",
+    prices: "Prices", pricesLead: "The gateway limit and the value of payments under Approvals use these prices.", noPrices: "No prices are configured. `signer.limits.gateway_day` and the value of payments under Approvals need them.", price: "Unit price", priceAge: "Age", counts: "Current", tooOld: "Stale",
 
     upkeepLead: "Corrections of records, and changes of the configuration. Each is also available as a command.",
     rescan: "Rescan", rescanLead: "Reads blocks again from the nodes, agreed and proven, and shows how the records differ. Nothing changes until you book missing entries.", fromBlock: "From block", toBlock: "To block", toNewest: "latest",
@@ -159,7 +159,7 @@ export const messages = {
     tokens: "代币", depositFrom: "最低充值", withdrawFrom: "最低提现", withdrawUpTo: "最高提现", any: "不限", payoutCosts: "付款成本", hotLeast: "热账户下限", hotMost: "热账户上限",
     fees: "提现手续费", feeRule: "手续费", coinRate: "一枚原生币折合", ceiling: "付款成本上限", fee_flat: "{amount}", fee_percent: "{percent} %", fee_network: "付款的实际成本", feeLeast: "最低", feeMost: "最高",
     ceilingTimes: "手续费的 {n} 倍", ceilingChain: "以该链的上限为准", limitsUnreported: "尚无守护进程报告其限额。",
-    prices: "价格", pricesLead: "整个网关的限额按这些价格计算。", noPrices: "没有配置价格：只有 `signer.limits.gateway_day` 需要。", price: "单价", priceAge: "时长", counts: "有效", tooOld: "已过期",
+    prices: "价格", pricesLead: "整个网关的限额与审批中的付款价值按这些价格计算。", noPrices: "没有配置价格：`signer.limits.gateway_day` 与审批中的付款价值需要价格。", price: "单价", priceAge: "时长", counts: "有效", tooOld: "已过期",
 
     upkeepLead: "使记录与配置保持正确。此处的一切也可以用命令执行。",
     rescan: "重新扫描", rescanLead: "从节点重新读取一致且经过证明的区块，并显示与记录的差异。除非您登记遗漏内容，否则不作任何更改。", fromBlock: "起始区块", toBlock: "结束区块", toNewest: "最新",
