@@ -34,7 +34,7 @@ type Chain struct {
 	ChainID  uint64   // of EIP-155; 0: it has none
 	Nodes    []string // URLs of the nodes that it is reached by; they may contain a key
 
-	MaxFee string // ceiling of fees in the unit of its section; empty for the default, and where there are no fees
+	MaxFee string // ceiling of fees in the unit of its section; empty where there are no fees
 
 	// Settings are the adapter's own, for who knows its kind.
 	Settings interface{ Check() error }
@@ -55,7 +55,7 @@ func (c Config) Chains() (list []Chain) {
 		e = c.withTokens(e)
 		list = append(list, Chain{
 			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType,
-			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: e.Nodes, MaxFee: e.MaxFeeGwei, Settings: e,
+			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: e.Nodes, MaxFee: e.MaxFee(), Settings: e,
 		})
 	}
 	for _, b := range c.Bitcoin {

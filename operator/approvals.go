@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"gatewayd/chain"
+	"gatewayd/config"
 	"gatewayd/records"
 	"gatewayd/signer/checks"
+	"gatewayd/signer/limits"
 	"gatewayd/transfers"
 )
 
@@ -120,6 +126,82 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 		}
 	}
 	return "", false, fmt.Errorf("the key %s is not in signer.approvals.approvers", key)
+}
+
+// PaymentCost is what approvers ask about the money of a payment, apart from its amount.
+type PaymentCost struct {
+	Worth        string        `json:"worth,omitempty"`        // of the amount, with the currency; empty without a fresh price
+	Now          *chain.Amount `json:"costNow,omitempty"`      // present cost of a payout, in units of the token; nil: not quoted
+	Ceiling      *chain.Amount `json:"ceiling,omitempty"`      // maximum cost in native coin; nil: the chain's own ceiling applies
+	ChainCeiling string        `json:"chainCeiling,omitempty"` // that ceiling, with its unit; empty where there are no fees
+}
+
+// pricesAreFresh is the maximum age of a report whose prices count as the present ones.
+const pricesAreFresh = 5 * time.Minute
+
+// CostOf returns the value of a payment by the prices of the signer's limits, and what the network
+// may take for it.
+func (d *Session) CostOf(ctx context.Context, w Waiting, now time.Time) (out PaymentCost, err error) {
+	p := w.Payment
+	k, _ := d.Config.Chain(p.Chain)
+	out.ChainCeiling = ChainCeiling(k)
+	network, token := tokenOf(d.Config.NetworkRecords(), p.Network, p.Token)
+	if token.TokenID == "" {
+		return out, nil
+	}
+	if p.Purpose == chain.Credit && p.Chain == network.Source {
+		if most := token.Ceiling(w.Transfer.Fee, network.CoinDecimals); !most.IsZero() {
+			out.Ceiling = &most
+		}
+	}
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		report, at, err := LimitsOf(tx)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(report.Prices, func(price limits.Price) bool { return price.Token == p.Token && price.Fresh }); i >= 0 && now.Sub(at) < pricesAreFresh {
+			out.Worth = worthOf(p.Amount, decimalsOf(token, p.Asset), report.Prices[i].Worth)
+		}
+		if p.Chain != network.Source {
+			return nil
+		}
+		_, cost, quoted, err := records.QuotesSince(tx, p.Network, p.Token, now)
+		if quoted {
+			out.Now = &cost
+		}
+		return err
+	})
+	return out, err
+}
+
+// ChainCeiling returns a chain's own ceiling of fees, with its unit; empty where there are
+// no fees.
+func ChainCeiling(c config.Chain) string {
+	if c.MaxFee == "" {
+		return ""
+	}
+	return c.MaxFee + " " + feeUnits[c.Kind]
+}
+
+// feeUnits are the units of the chains' ceilings, by the section of their configuration.
+var feeUnits = map[string]string{"ethereum": "gwei/gas", "bitcoin": "sat/vB"}
+
+// decimalsOf returns the decimals of what is paid: the gateway token, or the source chain's asset.
+func decimalsOf(t records.Token, asset chain.Asset) uint8 {
+	if asset == t.Asset {
+		return t.AssetDecimals
+	}
+	return t.Decimals
+}
+
+// worthOf multiplies an amount by the price of a whole token, "1.25 USD", to cents.
+func worthOf(a chain.Amount, decimals uint8, price string) string {
+	number, currency, _ := strings.Cut(price, " ")
+	one, err := decimal.NewFromString(number)
+	if err != nil {
+		return ""
+	}
+	return decimal.NewFromBigInt(a.Uint256().ToBig(), -int32(decimals)).Mul(one).StringFixed(2) + " " + currency
 }
 
 // LimitsReport is the name of the daemon's report of the signer's limits.

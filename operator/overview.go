@@ -14,6 +14,7 @@ import (
 	"gatewayd/signer/limits"
 	"gatewayd/status"
 	"gatewayd/view"
+	"gatewayd/watcher/reconcile"
 )
 
 const (
@@ -35,7 +36,10 @@ type Overview struct {
 	Chains        []Chain               `json:"chains"`
 	Leases        []Lease               `json:"leases"` // of the processes that work now
 	Channels      []Channel             `json:"channels"`
-	Limits        []limits.Line         `json:"limits"` // of the signer; empty without limits or without a daemon's report
+	Limits        []limits.Line         `json:"limits"`    // of the signer; empty without limits or without a daemon's report
+	Unlimited     bool                  `json:"unlimited"` // the daemon has reported that the signer has no limits
+	Dust          int                   `json:"dust"`      // withdrawals too small for a refund, which need no operator: at most 100
+	Coverage      []reconcile.Coverage  `json:"coverage"`  // last balance sheets, by token; empty where the chain offers none
 
 	report status.Report
 }
@@ -160,11 +164,17 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 	if o.NeedsOperator, err = view.CountRecords(tx, view.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
-	used, _, err := LimitsOf(tx)
+	used, at, err := LimitsOf(tx)
 	if err != nil {
 		return err
 	}
-	o.Limits = append([]limits.Line{}, used.Lines...)
+	o.Limits, o.Unlimited = append([]limits.Line{}, used.Lines...), !at.IsZero() && len(used.Lines) == 0
+	if o.Dust, err = countDust(tx); err != nil {
+		return err
+	}
+	if o.Coverage, err = reconcile.CoverageOf(tx); err != nil {
+		return err
+	}
 	for _, id := range d.Config.ChainIDs() {
 		cur, err := tx.Chains().Cursor(id)
 		if err != nil {
@@ -184,6 +194,14 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 		o.Channels = append(o.Channels, row)
 	}
 	return nil
+}
+
+// countDust counts withdrawals that were too small for a refund and have none. The bound is low:
+// strangers can send many.
+func countDust(tx *records.Tx) (int, error) {
+	refused, _ := choicesOf("refused")
+	list, err := view.Records(tx, view.Filter{Reason: records.ReasonDust, Outcomes: refused, Limit: 100})
+	return len(list), err
 }
 
 func chainOf(cur records.Cursor) Chain {

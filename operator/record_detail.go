@@ -67,6 +67,7 @@ type MinedIn struct {
 	Height    uint64 `json:"height"`
 	Confirmed uint64 `json:"confirmations"`
 	Final     bool   `json:"final"`
+	Fee       string `json:"fee"` // that the transaction took, in native coin: a batch's is for all of its payments
 }
 
 type AttemptRow struct {
@@ -203,12 +204,12 @@ func paymentOf(tx *records.Tx, p records.Payment, at records.Cursor) (PaymentRow
 		row.Attempts = append(row.Attempts, AttemptRow{
 			Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: Stamp(a.CreatedAt),
 		})
-		height, found, err := tx.OwnTxs().MinedAt(p.Chain, p.Account, a.Number, a.Hash)
+		height, fee, found, err := tx.OwnTxs().MinedAt(p.Chain, p.Account, a.Number, a.Hash)
 		if err != nil {
 			return row, err
 		}
 		if found && at.Head >= height {
-			row.Mined = &MinedIn{Tx: a.Hash, Height: height, Confirmed: at.Head - height + 1, Final: height <= at.Final.Height}
+			row.Mined = &MinedIn{Tx: a.Hash, Height: height, Confirmed: at.Head - height + 1, Final: height <= at.Final.Height, Fee: fee.String()}
 		}
 	}
 	return row, nil

@@ -154,15 +154,19 @@ func (tx OwnTxs) markKnown(id chain.ID, account string, number uint64, hash stri
 	return err
 }
 
-// MinedAt returns the height at which the chain contains a transaction of an account's number;
-// false where no block contains it.
-func (tx OwnTxs) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, found bool, err error) {
-	found, err = tx.get(&height, `SELECT e.height FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
+// MinedAt returns the height at which the chain contains a transaction of an account's number, and
+// the fee that it took; false where no block contains it.
+func (tx OwnTxs) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, fee chain.Amount, found bool, err error) {
+	var r struct {
+		Height uint64       `db:"height"`
+		Fee    chain.Amount `db:"fee"`
+	}
+	found, err = tx.get(&r, `SELECT e.height, e.fee FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))`, string(id), account, number, hash)
 	if err != nil {
-		return 0, false, fmt.Errorf("finding the block of %s on %s: %w", hash, id, err)
+		return 0, fee, false, fmt.Errorf("finding the block of %s on %s: %w", hash, id, err)
 	}
-	return height, found, nil
+	return r.Height, r.Fee, found, nil
 }
 
 // Unsettled returns the own transactions in final blocks of the line that were not acted on

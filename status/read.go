@@ -245,7 +245,11 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 		return nil, err
 	}
 	if cur.Halted {
-		found = append(found, Condition{Kind: ChainHalted, Chain: id, Detail: fmt.Sprintf("chain %s is halted: %s", id, cur.Why), Stops: true})
+		since, err := haltedSince(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, Condition{Kind: ChainHalted, Chain: id, Detail: fmt.Sprintf("chain %s is halted: %s", id, cur.Why), Stops: true, Since: since})
 	}
 	stopped, err := tx.Accounts().StoppedOwn(id)
 	for _, a := range stopped {
@@ -254,6 +258,17 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 		}
 	}
 	return found, err
+}
+
+// haltedSince returns the time of a chain's last halt in the history.
+func haltedSince(tx *records.Tx, id chain.ID) (at time.Time, err error) {
+	history, err := tx.History("chain", string(id))
+	for _, e := range history {
+		if e.Event == "halted" {
+			at = e.At
+		}
+	}
+	return at, err
 }
 
 // stoppedAccount blocks the account's payments. One of several does too: it is unknown beforehand

@@ -76,6 +76,12 @@ func TestSheetOfAPool(t *testing.T) {
 	c.lost[r.net.Hot], c.lost[address] = units(100_000), units(1)
 	check := r.w.solvency()
 	require.NoError(t, check.Round(t.Context()))
+	r.view(func(tx *records.Tx) error {
+		list, err := reconcile.CoverageOf(tx)
+		require.Len(t, list, 1)
+		require.Equal(t, []chain.Amount{units(49_999), units(50_000)}, []chain.Amount{list[0].Held, list[0].Owed})
+		return err
+	})
 	r.run(1)
 	require.NoError(t, check.Round(t.Context()))
 	require.Equal(t, records.ChannelMaintain, r.channel(records.Withdrawal).Automatic)

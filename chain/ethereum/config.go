@@ -114,11 +114,14 @@ const (
 	defaultMaxFee = "300" // gwei per gas
 )
 
+// MaxFee returns the ceiling of the fee per gas, in gwei.
+func (c Config) MaxFee() string { return cmp.Or(c.MaxFeeGwei, defaultMaxFee) }
+
 func (c Config) withDefaults() Config {
 	c.Finality = cmp.Or(c.Finality, tagFinalized)
 	c.Traces = cmp.Or(c.Traces, tracesAuto)
 	c.Balances = cmp.Or(c.Balances, balancesAuto)
-	c.MaxFeeGwei = cmp.Or(c.MaxFeeGwei, defaultMaxFee)
+	c.MaxFeeGwei = c.MaxFee()
 	c.MinTipGwei = cmp.Or(c.MinTipGwei, "0.01")
 	c.MaxGas = cmp.Or(c.MaxGas, 500_000)
 	c.MaxNativeGas = cmp.Or(c.MaxNativeGas, 300_000)

@@ -2,8 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
@@ -13,6 +17,7 @@ import (
 	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/signer/approval"
+	"gatewayd/signer/limits"
 )
 
 // TestApprovalsInBrowser: two approvers register passkeys on the console, the signer gets them, and
@@ -40,6 +45,13 @@ func TestApprovalsInBrowser(t *testing.T) {
 		c.Signer.Approvals = approval.Config{Needed: 2, URL: given["operators"].(string), Tokens: []approval.Token{{
 			Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(dev.Token{Decimals: usdt.Decimals}, 2_000),
 		}}}
+		prices := filepath.Join(t.TempDir(), "prices")
+		var list strings.Builder
+		for _, one := range c.Networks[0].Tokens {
+			fmt.Fprintf(&list, "%s 1.02 %s\n", one.Token, time.Now().UTC().Format(time.RFC3339))
+		}
+		require.NoError(t, os.WriteFile(prices, []byte(list.String()), 0o600))
+		c.Signer.Limits = limits.Config{GatewayDay: "250000", Prices: prices}
 		for name, one := range made {
 			var line []approval.Approver
 			require.NoError(t, yaml.Unmarshal([]byte(one.Line), &line))

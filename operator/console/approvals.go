@@ -45,6 +45,9 @@ type waiting struct {
 	Fee      chain.Amount   `json:"fee"`  // in units of the token
 	Verdict  string         `json:"verdict,omitempty"`
 	Approved []approved     `json:"approved"`
+
+	operator.PaymentCost
+	Signed []approval.Field `json:"signed"` // everything that the signature covers, as it is signed
 }
 
 // approved is one that there is already, as far as this process knows: the signer counts.
@@ -61,24 +64,31 @@ func (c *Console) approvals(r request) error {
 	}
 	out := make([]waiting, len(list))
 	for i, w := range list {
-		out[i] = shown(r, w)
+		if out[i], err = c.shown(r, w); err != nil {
+			return err
+		}
 	}
 	return r.JSON(http.StatusOK, out)
 }
 
-func shown(r request, w operator.Waiting) waiting {
+func (c *Console) shown(r request, w operator.Waiting) (waiting, error) {
 	p, t := w.Payment, w.Transfer
+	cost, err := r.Session.CostOf(r.Request().Context(), w, c.Now())
+	if err != nil {
+		return waiting{}, err
+	}
 	out := waiting{
 		Record: t.ID, Payment: p.ID, State: string(p.State), Reason: p.Reason, Since: p.ChangedAt.UTC().Format(time.RFC3339), Network: p.Network, Token: t.Token,
 		Chain: p.Chain, Account: p.Account, Purpose: string(p.Purpose), Asset: p.Asset, Amount: p.Amount, Shown: r.Session.Config.AssetAmount(p.Chain, p.Asset, p.Amount),
 		Payee: p.Payee, Label: p.PayeeLabel, User: t.Owner, Sender: t.From, InChain: t.Chain, InTx: t.Tx, InHeight: t.Height,
 		Came: r.Session.Config.AssetAmount(t.Chain, t.Asset, t.Amount), Fee: t.Fee, Verdict: r.Session.Config.InWholeUnits(w.Verdict), Approved: []approved{},
+		PaymentCost: cost, Signed: approval.Fields(p.Chain, w.Claim),
 	}
 	for _, a := range w.Known {
 		name, _, _ := r.Session.Approver(a.Key) // the signer's own configuration may name others
 		out.Approved = append(out.Approved, approved{a.Key, name, time.Unix(a.Expires, 0).UTC().Format(time.RFC3339)})
 	}
-	return out
+	return out, nil
 }
 
 // toApprove is the input of an approver's signature: the payment, the text that the signature
@@ -111,9 +121,13 @@ func (c *Console) askApproval(r request) error {
 	if err != nil {
 		return err
 	}
+	order, err := c.shown(r, w)
+	if err != nil {
+		return err
+	}
 	expires := c.Now().Add(approval.Lasts).Unix()
 	return r.JSON(http.StatusOK, toApprove{
-		Order: shown(r, w), Text: string(approval.Text(w.Payment.Chain, w.Claim, expires, nonce)), Expires: expires, Nonce: nonce,
+		Order: order, Text: string(approval.Text(w.Payment.Chain, w.Claim, expires, nonce)), Expires: expires, Nonce: nonce,
 		Options: protocol.PublicKeyCredentialRequestOptions{
 			Challenge: approval.Challenge(w.Payment.Chain, w.Claim, expires, nonce), Timeout: int(challengeLasts.Milliseconds()), RelyingPartyID: site.RP,
 			AllowedCredentials: descriptors(mine), UserVerification: protocol.VerificationRequired,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,7 @@ type asked struct {
 	Order struct {
 		Record, Payment uint64
 		Payee, Amount   string
+		Signed          []approval.Field
 	}
 	Text    string
 	Expires int64
@@ -97,6 +99,10 @@ func TestTwoApproveByPasskey(t *testing.T) {
 	a := p.askApproval(record)
 	require.Contains(t, a.Text, `payee: "`+a.Order.Payee+`"`)
 	require.Contains(t, a.Text, `amount: "`+a.Order.Amount+`"`)
+	for _, f := range a.Order.Signed {
+		require.Contains(t, a.Text, fmt.Sprintf("\n%s: %q\n", f.Name, f.Value))
+	}
+	require.Equal(t, strings.Count(a.Text, "\n"), len(a.Order.Signed)+3, "title, end and nonce are signed besides")
 	signed := ann.Get(a.challenge(t))
 	status, text := p.approve(record, a, signed)
 	require.Equal(t, http.StatusOK, status, text)

@@ -32,6 +32,7 @@ type token struct {
 	Cold          string       `json:"cold"`
 	Fee           records.Fee  `json:"fee"`            // of withdrawals, in the token's units
 	Ceiling       uint64       `json:"ceilingTimes"`   // how many times its fee a payout may cost; 0: as the chain's ceiling allows
+	ChainCeiling  string       `json:"chainCeiling"`   // of the source chain, with its unit; empty where there are no fees
 	SourceTx      string       `json:"sourceExplorer"` // templates of explorers' pages
 	ExchangeTx    string       `json:"exchangeExplorer"`
 }
@@ -45,7 +46,7 @@ func (c *Console) tokens(r request) error {
 			of := network.Tokens[i]
 			list = append(list, token{
 				n.Name, t.Token, t.Symbol, t.Decimals, n.Source, n.Exchange, network.SourceName, network.ExchangeName, t.Asset, t.AssetDecimals, of.SourceSymbol(), source.Decimals,
-				t.MinDeposit, t.MinWithdraw, t.MaxWithdraw, t.HotMin, t.HotMax, t.Cold, t.Fee, of.CeilingTimes(), n.SourceExplorer, n.ExchangeExplorer,
+				t.MinDeposit, t.MinWithdraw, t.MaxWithdraw, t.HotMin, t.HotMax, t.Cold, t.Fee, of.CeilingTimes(), operator.ChainCeiling(source), n.SourceExplorer, n.ExchangeExplorer,
 			})
 		}
 	}

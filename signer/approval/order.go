@@ -31,18 +31,30 @@ const (
 // Signature is an approver's signed approval of one payment until a time.
 type Signature = chain.Approval
 
-// Text returns the text that approvers sign: payee, amount, paying account and transfer. Each field
-// has its own line and is quoted, so that no two payments have one text.
-func Text(id chain.ID, c chain.Claim, expires int64, nonce string) []byte {
-	var b strings.Builder
-	b.WriteString("gatewayd approval 1\n")
-	for _, field := range []struct{ name, value string }{
+// Field is a part of an approval's text.
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Fields returns everything that approvers sign of a payment: payee, amount, paying account and
+// transfer.
+func Fields(id chain.ID, c chain.Claim) []Field {
+	return []Field{
 		{"chain", string(id)}, {"account", c.Account}, {"purpose", string(c.Payment.Purpose)}, {"asset", string(c.Payment.Asset)},
 		{"payee", c.Payment.To}, {"label", c.Payment.Label}, {"amount", c.Payment.Amount.String()}, {"source", c.Payment.Source},
 		{"network", c.Cause.Network}, {"cause chain", string(c.Cause.Chain)}, {"cause height", strconv.FormatUint(c.Cause.Height, 10)},
-		{"cause ref", c.Cause.Ref}, {"expires", strconv.FormatInt(expires, 10)}, {"nonce", nonce},
-	} {
-		fmt.Fprintf(&b, "%s: %q\n", field.name, field.value)
+		{"cause ref", c.Cause.Ref},
+	}
+}
+
+// Text returns the text that approvers sign: the payment's fields, the end of the approval and its
+// nonce. Each field has its own line and is quoted, so that no two payments have one text.
+func Text(id chain.ID, c chain.Claim, expires int64, nonce string) []byte {
+	var b strings.Builder
+	b.WriteString("gatewayd approval 1\n")
+	for _, f := range append(Fields(id, c), Field{"expires", strconv.FormatInt(expires, 10)}, Field{"nonce", nonce}) {
+		fmt.Fprintf(&b, "%s: %q\n", f.Name, f.Value)
 	}
 	return []byte(b.String())
 }

@@ -263,6 +263,7 @@ type Solvency struct {
 	next   time.Time
 	before map[tokenKey]uint64    // height of the last sheet that did not fit
 	failed map[tokenKey]time.Time // since when no sheet could be drawn
+	sheets map[tokenKey]Coverage  // the last ones
 	told   int                    // number of conditions in the last round; -1: those of an earlier process may still be stored
 }
 
@@ -275,7 +276,7 @@ type tokenKey struct{ network, token string }
 
 // NewSolvency compares at least once in a time.
 func NewSolvency(p Parts, most time.Duration) *Solvency {
-	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}, failed: map[tokenKey]time.Time{}, told: -1}
+	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}, failed: map[tokenKey]time.Time{}, sheets: map[tokenKey]Coverage{}, told: -1}
 }
 
 // Round compares all tokens when it is time. One that cannot be compared does not affect the
@@ -289,8 +290,11 @@ func (v *Solvency) Round(ctx context.Context) error {
 	var tell []records.Condition
 	for _, n := range v.Networks() {
 		for _, t := range n.Tokens {
-			err := v.check(ctx, n, t)
 			key := tokenKey{n.Name, t.TokenID}
+			b, ok, err := v.check(ctx, n, t)
+			if ok && err == nil {
+				v.sheets[key] = Coverage{Network: n.Name, Token: t.TokenID, Asset: t.Asset, Held: b.Held, Owed: less(b.Owed, b.WrittenOff), Height: b.Height, At: v.Now()}
+			}
 			if err == nil {
 				delete(v.failed, key)
 				continue
@@ -311,7 +315,40 @@ func (v *Solvency) Round(ctx context.Context) error {
 	if len(v.before) == 0 {
 		v.next = v.Now().Add(min(v.most, share*time.Since(begun)))
 	}
-	return errors.Join(append(faults, v.tell(ctx, tell))...)
+	return errors.Join(append(faults, v.tell(ctx, tell), v.report(ctx))...)
+}
+
+// Coverage is what is held of a token and what is owed, in units of the source chain's asset.
+type Coverage struct {
+	Network string       `json:"network"`
+	Token   string       `json:"token"`
+	Asset   chain.Asset  `json:"asset"`
+	Held    chain.Amount `json:"held"`
+	Owed    chain.Amount `json:"owed"` // without what is written off
+	Height  uint64       `json:"height"`
+	At      time.Time    `json:"at"`
+}
+
+// coverageReport is the name of the last balance sheets, for the operators' overview.
+const coverageReport = "coverage"
+
+// report stores the last sheets. Those of tokens that are no longer configured are left out.
+func (v *Solvency) report(ctx context.Context) error {
+	list := []Coverage{}
+	for _, n := range v.Networks() {
+		for _, t := range n.Tokens {
+			if c, ok := v.sheets[tokenKey{n.Name, t.TokenID}]; ok {
+				list = append(list, c)
+			}
+		}
+	}
+	return v.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteReport(tx, coverageReport, list) })
+}
+
+// CoverageOf returns the last balance sheets.
+func CoverageOf(tx *records.Tx) (list []Coverage, err error) {
+	_, _, err = records.ReadReport(tx, coverageReport, &list)
+	return append([]Coverage{}, list...), err
 }
 
 // tell stores the tokens that were not compared for long, when that may differ from the stored
@@ -327,13 +364,19 @@ func (v *Solvency) tell(ctx context.Context, list []records.Condition) error {
 	return err
 }
 
-// check judges one token. A sheet that does not fit is looked at again at a later final block
-// before it closes anything: the books of a block that has just become final may be half written.
-func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token) error {
+// check draws a token's sheet and judges it.
+func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token) (BalanceSheet, bool, error) {
 	b, ok, err := Sheet(ctx, v.Store, v.Chains[n.Source], v.Chains[n.Exchange], n, t)
 	if err != nil || !ok {
-		return err
+		return b, false, err
 	}
+	return b, true, v.judge(ctx, n, t, b)
+}
+
+// judge closes a token's channels by its sheet. One that does not fit is checked again at a later
+// final block before it closes anything: the books of a block that has just become final may be
+// half written.
+func (v *Solvency) judge(ctx context.Context, n records.Network, t records.Token, b BalanceSheet) error {
 	if !b.Opened && t.Asset != chain.Native {
 		err := v.Store.Update(ctx, func(tx *records.Tx) error { return books.OpenToken(tx, n.Source, t.Asset, b.Opening, b.Height) })
 		if err != nil {

@@ -73,6 +73,11 @@ async function decide() {
   await view(one, "Approvals");
   await card(one, given.approve).waitFor();
   await card(one, given.reject).waitFor();
+  const money = await card(one, given.approve).innerText();
+  assert.match(money, /Value\s+2\.55\s*USD/, "the payout's value by the price of a token");
+  assert.match(money, /Network cost\s+at most [\d.,]+/);
+  await card(one, given.approve).locator("[data-signed] summary").click();
+  assert.equal(await card(one, given.approve).locator("[data-signed] dt").count(), 12, "every signed field");
   await inEveryLook(await one.context.storageState());
   await approve(one, given.approve);
   await card(one, given.approve).locator('[data-approved="1"]').waitFor();

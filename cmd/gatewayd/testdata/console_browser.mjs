@@ -214,7 +214,7 @@ async function byKeyboard() {
 // asViewer: no buttons; and the server refuses who presses some all the same, who has no token, and who comes from another page.
 async function asViewer() {
   const v = await enter(await begin(), page, "vera", given.users.vera);
-  for (const name of ["Needs attention", "Channels", "Accounts", "Nodes", "Limits", "Audit log", "Maintenance"]) await view(v, name);
+  for (const name of ["Needs attention", "Channels", "Accounts", "Nodes", "Limits and rates", "Audit log", "Maintenance"]) await view(v, name);
   await v.at("#configuration code").first().waitFor();
   assert.equal(await v.at("#rescan, #reload").count(), 0, "a viewer orders nothing");
   await v.page.goto(page + "#/channels");

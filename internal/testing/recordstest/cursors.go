@@ -357,9 +357,12 @@ func testOwnTxs(t *testing.T, url string) {
 			number, want uint64
 			hash         string
 		}{{7, 101, "0xa"}, {9, 102, "0xc"}, {9, 0, "0xa"}, {10, 0, "0xd"}} {
-			height, found, err := tx.OwnTxs().MinedAt(Source, Hot, c.number, c.hash)
+			height, fee, found, err := tx.OwnTxs().MinedAt(Source, Hot, c.number, c.hash)
 			require.NoError(t, err)
 			require.Equal(t, []any{c.want, c.want > 0}, []any{height, found}, c.hash)
+			if found {
+				require.Equal(t, chain.NewAmount(c.number), fee)
+			}
 		}
 		return nil
 	})

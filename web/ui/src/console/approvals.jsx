@@ -1,5 +1,6 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
+import { grouped } from "../base/amount.js";
 import { Asked, Button, Copy, Facts, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
@@ -22,19 +23,37 @@ export function Approvals() {
 function Waiting({ payment: p, again }) {
   const w = useConsoleMessages();
   const known = networks.use();
+  const source = p.signed.find((f) => f.name === "source")?.value;
   const rule = ruleOf(p, w), at = (chain, height) => formatMessage(w.block, { chain: chainName(known, chain), height: height.toLocaleString("en") });
   return <section class="card" data-approval={p.record} aria-label={formatMessage(w.recordName, { name: p.record })}>
     <div class="row spread"><h2><Money network={p.network} asset={p.asset} amount={p.amount} /></h2><State kind="warn">{p.reason === "approval" ? w.wantsApproval : w.isHeld}</State></div>
     <Facts list={[
       [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.requested, p.purpose === "credit" && <span class="num">{p.came}</span>], [w.feeKept, p.purpose === "credit" && p.token && <Money network={p.network} asset={p.token} amount={p.fee} />],
-      [w.pays, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.fromTo, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.network, <Network name={p.network} />], [w.asset, p.asset !== "native" && <Complete text={p.asset} />],
-      [w.to, <Complete text={p.payee} what={w.receiver} />], [w.label, p.label], [w.ourAccount, <Complete text={p.account} />],
+      [w.pays, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.worth, <Worth text={p.worth} />], [w.networkCost, <Cost payment={p} />], [w.fromTo, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.network, <Network name={p.network} />], [w.asset, p.asset !== "native" && <Complete text={p.asset} />],
+      [w.to, <Complete text={p.payee} what={w.receiver} />], [w.label, p.label], [w.source, source && <Complete text={source} />], [w.ourAccount, <Complete text={p.account} />],
       [w.becauseOf, <><Complete text={p.inTx} link={linkTo(known, p.inChain, p.inTx)} /> <span class="faint small">{at(p.inChain, p.inHeight)}</span></>],
       [w.user, p.user && <Complete text={p.user} />], [w.sender, p.sender && (p.sender === p.user ? w.sameAsUser : <Complete text={p.sender} />)], [w.heldBecause, rule.text || <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
       [w.approvalsGiven, rule.needed && formatMessage(w.of, { n: p.approved.length, m: rule.needed })], [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
     ]} />
+    <details class="small" data-signed><summary>{formatMessage(w.signedFields, { n: p.signed.length })}</summary><Facts list={p.signed.map((f) => [f.name, <code>{f.value || w.emptyField}</code>])} /></details>
     {may("approver") && <Decide payment={p} again={again} />}
   </section>;
+}
+
+// Worth is a value in money, by the prices of the signer's limits.
+function Worth({ text }) {
+  const w = useConsoleMessages();
+  if (!text) return <span class="faint"><WithCode>{w.noPrice}</WithCode></span>;
+  const [value, currency] = text.split(" ");
+  return <strong class="num">{grouped(value)}<span class="unit">{currency}</span></strong>;
+}
+
+// Cost is what the network takes for a payment: at present, and at most.
+function Cost({ payment: p }) {
+  const w = useConsoleMessages();
+  const most = p.ceiling ? <Money network={p.network} asset="native" amount={p.ceiling} /> : p.chainCeiling;
+  if (!most) return w.nothing;
+  return <>{w.atMost} {most}{p.costNow && <span class="faint small">{w.comma}{w.costNow} <Money network={p.network} asset={p.token} amount={p.costNow} /></span>}</>;
 }
 
 // Complete is an address or a hash with all its characters: one that resembles another differs where a short form is cut.

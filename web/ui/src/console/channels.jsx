@@ -26,7 +26,7 @@ function Channel({ channel: c, again }) {
   const word = (state) => stateLabel("channel", state, w.language)[1], verb = (state) => w["set_" + state];
   return <section class="card" data-channel={c.token + " " + c.direction} aria-label={name}>
     <div class="row spread"><h2 class="row tight"><TokenIcon symbol={c.symbol} size={22} /> {c.symbol} <span class="faint">{direction}</span></h2><Standing of="channel" state={c.state} /></div>
-    <p class="small faint"><Network name={c.network} />{c.changed && <>, {w.changed} <Time ms={Date.parse(c.changed.includes("T") ? c.changed : c.changed.replace(" ", "T") + "Z")} /></>}</p>
+    <p class="small faint"><Network name={c.network} />{c.changed && <>{w.comma}{w.changed} <Time ms={Date.parse(c.changed.includes("T") ? c.changed : c.changed.replace(" ", "T") + "Z")} /></>}</p>
     {c.why && c.state !== "OPEN" && <p class="wrap">{c.why}</p>}
     {c.automatic && c.automatic !== "OPEN" && <p class="small"><State kind="warn">{formatMessage(w.daemonSet, { state: word(c.automatic) })}</State></p>}
     {may("operator") && <p class="row after">{states.filter((s) => s !== c.operator || c.state !== s).map((s) => <button type="button" key={s} class={s === "CLOSED" ? "danger quiet" : ""} onClick={() => set(s)}>{verb(s)}<span class="unseen"> {formatMessage(w.forChannel, { name })}</span></button>)}</p>}

@@ -53,10 +53,10 @@ function orderIn({ event, detail }, w) {
 
 // saidIn is what a person has given as the reason, or the daemon by a word of its tables; "" where a line has only technical details.
 function saidIn({ subject, event, detail }, w) {
+  if (subject === "console" && event === "set") return capital(codeLabel(w.language, "role", detail));
   if (codes.reason[detail]) return capital(codeLabel(w.language, "reason", detail));
   if (event === "ordered") return detail.includes(": ") ? detail.slice(detail.indexOf(": ") + 2) : "";
   if (subject === "channel") return /^operator \w+ \((.*)\), automatic /.exec(detail)?.[1] ?? "";
-  if (subject === "console" && event === "set") return capital(codeLabel(w.language, "role", detail));
   return subject === "account" && event === "halted" ? detail : "";
 }
 

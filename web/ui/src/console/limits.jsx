@@ -13,13 +13,13 @@ export function Limits() {
   const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/limits", {}, signal), 5_000, []);
   const [before, after] = w.toldAgo.split("{ago}");
-  return <><Heading>{w.limitsTitle}</Heading><Live poll={poll}>{(l) => <>
+  return <><Heading>{w.view_limits}</Heading><Live poll={poll}>{(l) => <>
     <section class="card" id="limits"><h2>{w.signerLimits}</h2>
       {l.at && <p class="small faint">{before}<Ago ms={Date.parse(l.at)} />{after}</p>}
       {l.fault && <Note kind="bad">{l.fault}</Note>}
       {l.lists && <Note kind="warn">{l.lists}</Note>}
       {(l.unpriced ?? []).length > 0 && <Note kind="warn">{formatMessage(w.unpriced, { tokens: l.unpriced.join(", ") })}</Note>}
-      {(l.limits ?? []).length === 0 ? <Note kind="warn"><WithCode>{w.unlimited}</WithCode></Note> : <LimitTable list={l.limits} />}</section>
+      {!l.at ? <Blank>{w.limitsUnreported}</Blank> : (l.limits ?? []).length === 0 ? <Note kind="warn"><WithCode>{w.unlimited}</WithCode></Note> : <LimitTable list={l.limits} />}</section>
     <Prices list={l.prices ?? []} />
     <Fees quotes={l.quotes ?? []} />
     <Rules /></>}</Live></>;
@@ -54,11 +54,11 @@ function Fees({ quotes }) {
   const cost = (t) => quotes.find((q) => q.network === t.network && q.token === t.token)?.cost;
   const rule = (t) => (t.fee.kind === "flat" ? <Own token={t} amount={t.fee.amount} /> : formatMessage(w["fee_" + t.fee.kind], { percent: percent(t.fee.ppm) }));
   const bound = (t, amount) => (t.fee.kind === "flat" || amount === "0" ? none : <Own token={t} amount={amount} />);
-  const rate = (t) => (t.asset === "native" ? w.isCoin : t.fee.rate ? <span class="num">{grouped(t.fee.rate)}<span class="unit">{t.symbol}</span></span> : none);
+  const rate = (t) => (t.asset === "native" || t.fee.rate ? <span class="num">{grouped(t.asset === "native" ? "1" : t.fee.rate)}<span class="unit">{t.symbol}</span></span> : none);
   return <section class="card" id="fees"><h2>{w.fees}</h2>
     <Table label={w.fees} head={[w.token, ">" + w.feeRule, ">" + w.feeLeast, ">" + w.feeMost, ">" + w.payoutCosts, ">" + w.ceiling, ">" + w.coinRate]} rows={useTokens().map((t) => ({
       key: t.network + t.token, cells: [<Name token={t} />, rule(t), bound(t, t.fee.min), bound(t, t.fee.max), <Own token={t} amount={cost(t)} />,
-        t.ceilingTimes ? formatMessage(w.ceilingTimes, { n: t.ceilingTimes }) : w.ceilingChain, rate(t)],
+        t.ceilingTimes ? formatMessage(w.ceilingTimes, { n: t.ceilingTimes }) : t.chainCeiling || w.ceilingChain, rate(t)],
     }))} /></section>;
 }
 

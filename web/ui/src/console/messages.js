@@ -2,7 +2,7 @@
 export const messages = {
   en: {
     title: "Console", view_overview: "Overview", view_attention: "Needs attention", view_approvals: "Approvals", view_records: "Records", view_channels: "Channels", view_accounts: "Accounts", view_nodes: "Nodes",
-    view_limits: "Limits", view_maintenance: "Maintenance", view_audit: "Audit log", view_profile: "Profile", signOut: "Sign out", noView: "This view does not exist.", refuses: "The server refused the request: {status}",
+    view_limits: "Limits and rates", view_maintenance: "Maintenance", view_audit: "Audit log", view_profile: "Profile", signOut: "Sign out", noView: "This view does not exist.", refuses: "The server refused the request: {status}",
     resting: "Updates stopped after twenty minutes without input. Move the pointer or press a key to continue.",
 
     signInTitle: "Sign in to the console", ended: "Your session has ended. Sign in again.", demoLead: "Development environment: sign in as the demo operator with one click.", demoSignIn: "Sign in as {name}",
@@ -20,10 +20,10 @@ export const messages = {
     runwayHint: "Time until the accounts' balance minus debts is used up, at the last day's flow.", inPayments: "payments: {n}", sinceAgo: "since {ago}",
     signerLimits: "Signer limits", limits: "Limits", limit: "Limit", ofWhat: "Applies to", used: "Used",
 
-    onlyUnattributed: "Unknown owner",
+    onlyUnattributed: "Unknown owner", onlyDust: "Too small to refund",
     records: "Records", noRecord: "No records match.", all: "all", hashOf: "Hash of a transaction", hashHint: "complete, or its beginning", address: "Address", addressHint: "user, sender, payee or deposit address", amountIn: "Amount in",
-    direction: "Direction", token: "Token", seenFrom: "Seen from (UTC)", seenBefore: "Seen before (UTC)", search: "Search", allRecords: "All records", unknownTokens: "Unknown tokens", record: "Record", seen: "Seen", amount: "Amount", user: "User", in: "In", out: "Out",
-    recordName: "Record {name}", noHash: "No record has this hash.", progress: "Progress", network: "Network", reason: "Reason", from: "From", cameTo: "Came to", label: "Label", paidTo: "Paid to", net: "Net", fee: "Fee", refund: "Refund",
+    direction: "Direction", token: "Token", seenFrom: "Seen from (UTC)", seenBefore: "Seen before (UTC)", search: "Search", allRecords: "All records", unknownTokens: "Unknown tokens", record: "Record", seen: "Seen", amount: "Amount", user: "User", in: "Incoming", out: "Outgoing", inTx: "Incoming transaction", outTx: "Payout transaction", refundTx: "Refund transaction", networkFee: "Network fee",
+    recordName: "Record {name}", noHash: "No record has this hash.", progress: "Progress", network: "Network", reason: "Reason", from: "From", cameTo: "Our receiving account", label: "Label", net: "Net", fee: "Fee", refund: "Refund",
     walletsShow: "Shown by wallets", walletsRefund: "Wallets use this state for refunds too. They also get the refund's hash.", writtenOff: "Written off", payments: "Payments", noPayments: "No payments yet.", paymentOn: "payment {id} on {chain}", payment: "Payment", paymentName: "Payment {id}",
     confirmation: "{n} confirmation", confirmations: "{n} confirmations", confirmationsOf: "{n} of {m} confirmations", andFinal: "{what}, final", ourAccount: "From our account", to: "To", transaction: "Transaction", blockOf: "block {height}, ",
     attempts: "Attempts of payment {id}", signed: "Signed", number: "Nonce", attempt: "Attempt", kind: "Kind", hash: "Hash", whatHappened: "Events", when: "When", who: "Who", detail: "Detail",
@@ -45,24 +45,24 @@ export const messages = {
     withKeyFile: "With a key file: `gatewayd approve RECORD --key FILE`.", noApprovals: "No payments wait for approval.", wantsApproval: "Needs approval", isHeld: "Held", becauseOf: "Cause", sender: "Sender", heldBecause: "Reason", heldSince: "Since",
     approvedBy: "Approved by", approvalsGiven: "Approvals", requested: "Requested", feeKept: "Fee kept", pays: "Pays", fromTo: "From and to chain", asset: "Asset", sameAsUser: "the user", ruleAbove: "{amount} are above {above} for one payment", ruleFirst: "{amount} are above {above} for the first payment to this address",
     riskKey: "Someone else may hold this key. Check who sent this transaction and where the key is kept before you resume.", riskChain: "If these nodes are wrong, the gateway may pay for deposits that do not exist. Compare the block with an explorer before you resume.",
-    unexplained: "Not resumed: no record explains transaction {hash}. It moved {did} to {to}. If it paid a record, settle that record with this hash. If it paid no recorded debt, run: `gatewayd account resume CHAIN {account} --accept {hash} --why …`", receiver: "receiver", approved: "Approved: record {id}.", rejectRecord: "Reject record {id}", rejectLead: "Nothing is paid, and the transfer is refunded to its sender.", reject: "Reject",
+    unexplained: "Not resumed: no record explains transaction {hash}. It moved {did} to {to}. If it paid a record, settle that record with this hash. If it paid no recorded debt, run: `gatewayd account resume CHAIN {account} --accept {hash} --why …`", receiver: "receiver", worth: "Value", noPrice: "Unknown: no current price in `signer.limits.prices`", networkCost: "Network cost", atMost: "at most", costNow: "now", source: "Source", signedFields: "All {n} fields that the passkey signs", emptyField: "(empty)", approved: "Approved: record {id}.", rejectRecord: "Reject record {id}", rejectLead: "Nothing is paid, and the transfer is refunded to its sender.", reject: "Reject",
     waitingForPasskey: "Waiting for your passkey…", approve: "Approve with a passkey",
 
     channelsLead: "Pause: wallets show maintenance. Close: wallets show the channel as closed. Both stop payments until you press Open; transfers already received are kept.", noToken: "No token is configured.", changed: "changed", daemonSet: "The daemon has set it to {state}",
     forChannel: "for {name}",
 
-    accounts: "Accounts", noAccounts: "There are no accounts yet.", balances: "Balances", account: "Account", whatFor: "Purpose", holdsNow: "Balance", next: "Next number", stop: "Stop",
+    accounts: "Accounts", noAccounts: "There are no accounts yet.", balances: "Balances", account: "Account", whatFor: "Purpose", holdsNow: "Balance", next: "Next nonce", stop: "Stop",
     stopLead: "Its key signs nothing until it is resumed.", resumeLead: "It signs again once everything that it signed is decided and explained.",
     stopAccount: "Stop account", resumeAccount: "Resume account", between: "Between our accounts", sweeps: "Sweeps", feeCoin: "Coin for fees", toCold: "To cold", noMoves: "No transfers.", movesLabel: "Transfers",
 
     nodesLead: "A majority of a chain's nodes must agree. A node is excluded for a while after three wrong answers.", noNodes: "No node is configured.", node: "Node", newestBlock: "Latest block", itsAge: "Age", wrongAnswers: "Wrong answers", whatWasWrong: "Last error",
     leftOut: "Excluded", silent: "No answer", wrongly: "Wrong answers", answers: "OK",
 
-    limitsTitle: "Limits and rates", toldAgo: "Reported by the daemon {ago} ago.", unpriced: "Not counted by the gateway limit, because the price is missing or old: {tokens}", unlimited: "No limits are configured: the signer pays any amount that the records prove. Set `signer.limits` in the signer's configuration.",
+    toldAgo: "Reported by the daemon {ago} ago.", unpriced: "Not counted by the gateway limit, because the price is missing or old: {tokens}", unlimited: "No limits are configured: the signer pays any amount that the records prove. Set `signer.limits` in the signer's configuration.",
     tokens: "Tokens", depositFrom: "Deposit from", withdrawFrom: "Withdraw from", withdrawUpTo: "Withdraw up to", any: "any", payoutCosts: "Payout cost", hotLeast: "Hot minimum", hotMost: "Hot maximum",
     fees: "Withdrawal fees", feeRule: "Fee", coinRate: "Coin price", ceiling: "Cost ceiling", fee_flat: "{amount}", fee_percent: "{percent} %", fee_network: "payout cost", feeLeast: "Minimum", feeMost: "Maximum",
-    ceilingTimes: "{n} times the fee", ceilingChain: "ceiling of the chain", isCoin: "the coin itself",
-    prices: "Prices", pricesLead: "The gateway limit uses these prices.", noPrices: "No prices are configured. Only `signer.limits.gateway_day` needs them.", price: "Unit price", priceAge: "Age", counts: "Current", tooOld: "Stale",
+    ceilingTimes: "{n} times the fee", ceilingChain: "Ceiling of the chain", limitsUnreported: "No daemon has reported its limits yet.",
+    prices: "Prices", pricesLead: "The gateway limit and the value of payments under Approvals use these prices.", noPrices: "No prices are configured. `signer.limits.gateway_day` and the value of payments under Approvals need them.", price: "Unit price", priceAge: "Age", counts: "Current", tooOld: "Stale",
 
     upkeepLead: "Corrections of records, and changes of the configuration. Each is also available as a command.",
     rescan: "Rescan", rescanLead: "Reads blocks again from the nodes, agreed and proven, and shows how the records differ. Nothing changes until you book missing entries.", fromBlock: "From block", toBlock: "To block", toNewest: "latest",
@@ -84,12 +84,13 @@ export const messages = {
     newPasskeyHint: "For example: laptop, blue security key", waitingShort: "Waiting…", addPasskey: "Add a passkey",
 
     shortcuts: "Keyboard shortcuts", shortcutSearch: "Search", shortcutClose: "Close a dialog or the search", findAll: "Search everything", findHint: "Record, hash, address, amount", foundNothing: "Nothing found.",
-    findWhat: "Enter a record number, a hash, an address or an amount.", find_id: "Record number", find_hash: "Transaction", find_address: "Address", find_amount: "Amount", findMore: "Show all", updated: "Updated {ago} ago",
+    findWhat: "Enter a record number, a hash, an address or an amount.", find_id: "Record number", find_hash: "Transaction", find_address: "Address", find_amount: "Amount", findMore: "Show all", updated: "Updated {ago} ago", timesIn: "Times: {zone}", comma: ", ", colon: ": ",
     updatesPaused: "Updates paused", whyAsked: "Reason for the audit log", netToPay: "To be paid", payee: "Payee", details: "Details", seconds: " s", order: "Action", refundTo: "Refund to", blocks: "Blocks",
-    attentionLead: "Conditions, held payments and records on which an operator can act. Deposits below the minimum are listed for 30 days.", attentionNone: "Nothing needs attention", daemonText: "The daemon's text",
+    attentionLead: "Conditions, held payments and records on which an operator can act. Deposits below the minimum are listed for 30 days. Withdrawals too small to refund are in Records.", attentionNone: "Nothing needs attention", daemonText: "The daemon's text",
     openChannel: "Open channel", charts: "Payments over time", span: "Length of time", span_1: "1 h", span_24: "24 h", span_168: "7 d", deposits: "Deposits", withdrawals: "Withdrawals", step_of_60: "per minute", step_of_3600: "per hour",
     step_of_21600: "per 6 hours", chartCount: "Payments to users {step}", chartAmount: "{unit} {step}", chartLatency: "From final to paid (median)", chartsLead: "Deposits are above the line, withdrawals below. Refunds are not counted. Source: the records of this gateway.",
-    seriesCut: "Only the newest payments are shown. Complete for the last", waitingNow: "{n} pending", needsOf: "records: {records}, conditions: {conditions}", lastTenMinutes: "last ten minutes", balancesAndRunway: "Balances and runway",
+    seriesCut: "Only the newest payments are shown. Complete for the last", waitingNow: "{n} pending", needsOf: "records: {records}, conditions: {conditions}", lastTenMinutes: "last ten minutes", balancesAndRunway: "Balances and runway", unread: "unread blocks: {n}", dust: "Withdrawals too small to refund, without a refund: {n}",
+    coverage: "Held and owed", coverageLead: "What all our accounts hold on the source chain, and what the gateway owes, at its final block.", owed: "Owed", held: "Held", covered: "Covered", missing: "Missing:", compared: "Compared",
     step_confirming: "Waiting for confirmations", step_incident: "Left its chain after the decision", step_orphaned: "Left its chain", step_paymentHeld: "Payment held: {reason}", step_refundHeld: "Refund held: {reason}",
     byCommandTitle: "By command", order_creditSmall: "Credit", lead_creditSmall: "Credits the deposit to its owner. The daemon pays it in its next round.", set_OPEN: "Open", set_MAINTAIN: "Pause", set_CLOSED: "Close",
     channelLead_OPEN: "Opens the channel, also if the daemon had stopped it. Held payments continue.", channelLead_MAINTAIN: "Wallets show maintenance. Payments of this channel wait until it is open again.",
@@ -98,7 +99,7 @@ export const messages = {
   },
   zh: {
     title: "控制台", view_overview: "概览", view_attention: "需要处理", view_approvals: "审批", view_records: "记录", view_channels: "通道", view_accounts: "账户", view_nodes: "节点",
-    view_limits: "限额", view_maintenance: "维护", view_audit: "审计日志", view_profile: "个人资料", signOut: "退出登录", noView: "没有这个页面。", refuses: "服务器拒绝请求：{status}",
+    view_limits: "限额与汇率", view_maintenance: "维护", view_audit: "审计日志", view_profile: "个人资料", signOut: "退出登录", noView: "没有这个页面。", refuses: "服务器拒绝请求：{status}",
     resting: "二十分钟无人操作，页面已停止查询。移动鼠标或按任意键即可继续。",
 
     signInTitle: "登录控制台", ended: "会话已结束，请重新登录。", demoLead: "开发环境：演示操作员可一键登录。", demoSignIn: "以 {name} 登录",
@@ -116,10 +117,10 @@ export const messages = {
     runwayHint: "扣除应付后，按最近一天的流出与流入，账户持有的资金还能维持多久。", inPayments: "共 {n} 笔", sinceAgo: "已等 {ago}",
     signerLimits: "签名器限额", limits: "限额", limit: "限额", ofWhat: "对象", used: "已用",
 
-    onlyUnattributed: "归属未知",
+    onlyUnattributed: "归属未知", onlyDust: "金额过小未退款",
     records: "记录", noRecord: "没有符合条件的记录。", all: "全部", hashOf: "交易哈希", hashHint: "完整哈希或开头部分", address: "地址", addressHint: "用户、付款人、收款人或充值地址", amountIn: "转入金额",
-    direction: "方向", token: "代币", seenFrom: "发现时间起（UTC）", seenBefore: "发现时间止（UTC）", search: "查找", allRecords: "全部记录", unknownTokens: "未知代币", record: "记录", seen: "发现时间", amount: "金额", user: "用户", in: "转入", out: "转出",
-    recordName: "记录 {name}", noHash: "没有记录使用此哈希。", progress: "进度", network: "网络", reason: "原因", from: "来自", cameTo: "转入账户", label: "标签", paidTo: "付至", net: "净额", fee: "手续费", refund: "退款",
+    direction: "方向", token: "代币", seenFrom: "发现时间起（UTC）", seenBefore: "发现时间止（UTC）", search: "查找", allRecords: "全部记录", unknownTokens: "未知代币", record: "记录", seen: "发现时间", amount: "金额", user: "用户", in: "转入", out: "转出", inTx: "转入交易", outTx: "付款交易", refundTx: "退款交易", networkFee: "网络费",
+    recordName: "记录 {name}", noHash: "没有记录使用此哈希。", progress: "进度", network: "网络", reason: "原因", from: "来自", cameTo: "我方收款账户", label: "标签", net: "净额", fee: "手续费", refund: "退款",
     walletsShow: "钱包显示", walletsRefund: "退款也使用此状态；钱包同时得到退款哈希。", writtenOff: "已核销", payments: "付款", noPayments: "尚未为其付款。", paymentOn: "付款 {id}，链 {chain}", payment: "付款", paymentName: "付款 {id}",
     confirmation: "{n} 次确认", confirmations: "{n} 次确认", confirmationsOf: "{n} / {m} 次确认", andFinal: "{what}，已终定", ourAccount: "我方账户", to: "收款方", transaction: "交易", blockOf: "区块 {height}，",
     attempts: "付款 {id} 的签名", signed: "签名时间", number: "序号", attempt: "次数", kind: "类型", hash: "哈希", whatHappened: "事件", when: "时间", who: "操作者", detail: "详情",
@@ -141,7 +142,7 @@ export const messages = {
     withKeyFile: "使用密钥文件：`gatewayd approve RECORD --key FILE`。", noApprovals: "没有付款等待审批。", wantsApproval: "待审批", isHeld: "已搁置", becauseOf: "起因", sender: "付款人", heldBecause: "搁置原因", heldSince: "搁置时间",
     approvedBy: "已审批", approvalsGiven: "审批数", requested: "申请金额", feeKept: "收取手续费", pays: "实付", fromTo: "来源链与目标链", asset: "资产", sameAsUser: "与用户相同", ruleAbove: "{amount} 超过单笔 {above}", ruleFirst: "{amount} 超过首次付给该地址的 {above}",
     riskKey: "此密钥可能已被他人掌握。恢复前请查明该交易由谁发送、密钥保存在何处。", riskChain: "若这些节点有误，网关可能为不存在的充值付款。恢复前请用区块浏览器核对该区块。",
-    unexplained: "未恢复：没有记录能解释交易 {hash}，它向 {to} 转出 {did}。若它支付了某条记录，请用此哈希结清该记录。若它不支付任何记录，请运行：`gatewayd account resume CHAIN {account} --accept {hash} --why …`", receiver: "收款方", approved: "已审批：记录 {id}。", rejectRecord: "拒绝记录 {id}", rejectLead: "不付款，转入的款项退回付款人。", reject: "拒绝",
+    unexplained: "未恢复：没有记录能解释交易 {hash}，它向 {to} 转出 {did}。若它支付了某条记录，请用此哈希结清该记录。若它不支付任何记录，请运行：`gatewayd account resume CHAIN {account} --accept {hash} --why …`", receiver: "收款方", worth: "价值", noPrice: "未知：`signer.limits.prices` 中没有最新价格", networkCost: "网络费", atMost: "最高", costNow: "目前", source: "来源", signedFields: "通行密钥签名的全部 {n} 个字段", emptyField: "（空）", approved: "已审批：记录 {id}。", rejectRecord: "拒绝记录 {id}", rejectLead: "不付款，转入的款项退回付款人。", reject: "拒绝",
     waitingForPasskey: "等待您的通行密钥…", approve: "使用通行密钥审批",
 
     channelsLead: "暂停：钱包显示维护中。关闭：钱包显示通道已关闭。两者都会停止付款，直到按下“开放”；已转入的款项会保留。", noToken: "没有配置代币。", changed: "更改于", daemonSet: "守护进程已将其设为 {state}",
@@ -154,11 +155,11 @@ export const messages = {
     nodesLead: "同一条链的多数节点必须一致。三次出错的节点会被暂时排除。", noNodes: "没有配置节点。", node: "节点", newestBlock: "最新区块", itsAge: "时长", wrongAnswers: "错误次数", whatWasWrong: "错误内容",
     leftOut: "已排除", silent: "无响应", wrongly: "响应有误", answers: "正常",
 
-    limitsTitle: "限额与汇率", toldAgo: "守护进程 {ago} 前报告。", unpriced: "没有最新价格，因此不计入整个网关的限额：{tokens}", unlimited: "没有配置限额：凡有记录证明的金额，签名器都会支付。请在签名器配置中设置 `signer.limits`。",
+    toldAgo: "守护进程 {ago} 前报告。", unpriced: "没有最新价格，因此不计入整个网关的限额：{tokens}", unlimited: "没有配置限额：凡有记录证明的金额，签名器都会支付。请在签名器配置中设置 `signer.limits`。",
     tokens: "代币", depositFrom: "最低充值", withdrawFrom: "最低提现", withdrawUpTo: "最高提现", any: "不限", payoutCosts: "付款成本", hotLeast: "热账户下限", hotMost: "热账户上限",
     fees: "提现手续费", feeRule: "手续费", coinRate: "一枚原生币折合", ceiling: "付款成本上限", fee_flat: "{amount}", fee_percent: "{percent} %", fee_network: "付款的实际成本", feeLeast: "最低", feeMost: "最高",
-    ceilingTimes: "手续费的 {n} 倍", ceilingChain: "以该链的上限为准", isCoin: "即原生币",
-    prices: "价格", pricesLead: "整个网关的限额按这些价格计算。", noPrices: "没有配置价格：只有 `signer.limits.gateway_day` 需要。", price: "单价", priceAge: "时长", counts: "有效", tooOld: "已过期",
+    ceilingTimes: "手续费的 {n} 倍", ceilingChain: "以该链的上限为准", limitsUnreported: "尚无守护进程报告其限额。",
+    prices: "价格", pricesLead: "整个网关的限额与审批中的付款价值按这些价格计算。", noPrices: "没有配置价格：`signer.limits.gateway_day` 与审批中的付款价值需要价格。", price: "单价", priceAge: "时长", counts: "有效", tooOld: "已过期",
 
     upkeepLead: "使记录与配置保持正确。此处的一切也可以用命令执行。",
     rescan: "重新扫描", rescanLead: "从节点重新读取一致且经过证明的区块，并显示与记录的差异。除非您登记遗漏内容，否则不作任何更改。", fromBlock: "起始区块", toBlock: "结束区块", toNewest: "最新",
@@ -180,10 +181,11 @@ export const messages = {
     newPasskeyHint: "例如：笔记本电脑、蓝色安全密钥", waitingShort: "等待中…", addPasskey: "添加通行密钥",
 
     shortcuts: "键盘快捷键", shortcutSearch: "搜索", shortcutClose: "关闭对话框或搜索", findAll: "全局搜索", findHint: "记录、哈希、地址、金额", foundNothing: "没有找到。", findWhat: "请输入记录编号、哈希、地址或金额。", find_id: "记录编号", find_hash: "交易", find_address: "地址",
-    find_amount: "金额", findMore: "显示全部", updated: "{ago}前更新", updatesPaused: "已暂停更新", whyAsked: "原因（写入审计日志）", netToPay: "应付", payee: "收款方", details: "详情", seconds: " 秒", order: "操作", refundTo: "退款至", blocks: "区块",
-    attentionLead: "操作员可处理的状况、被搁置的付款与记录。低于最低金额的充值列出 30 天。", attentionNone: "没有需要处理的内容", daemonText: "守护进程原文", openChannel: "开放通道", charts: "付款走势", span: "时间范围", span_1: "1 小时", span_24: "24 小时", span_168: "7 天", deposits: "充值",
+    find_amount: "金额", findMore: "显示全部", updated: "{ago}前更新", timesIn: "时区：{zone}", comma: "，", colon: "：", updatesPaused: "已暂停更新", whyAsked: "原因（写入审计日志）", netToPay: "应付", payee: "收款方", details: "详情", seconds: " 秒", order: "操作", refundTo: "退款至", blocks: "区块",
+    attentionLead: "操作员可处理的状况、被搁置的付款与记录。低于最低金额的充值列出 30 天。金额过小未退款的提现见“记录”。", attentionNone: "没有需要处理的内容", daemonText: "守护进程原文", openChannel: "开放通道", charts: "付款走势", span: "时间范围", span_1: "1 小时", span_24: "24 小时", span_168: "7 天", deposits: "充值",
     withdrawals: "提现", step_of_60: "每分钟", step_of_3600: "每小时", step_of_21600: "每 6 小时", chartCount: "付给用户的笔数（{step}）", chartAmount: "{unit}（{step}）", chartLatency: "从终定到付款（中位数）", chartsLead: "线上为充值，线下为提现，不含退款。来源：本网关的记录。",
-    seriesCut: "仅显示最新的付款。数据完整的时间范围：", waitingNow: "待付 {n} 笔", needsOf: "{records} 条记录，{conditions} 个状况", lastTenMinutes: "最近十分钟", balancesAndRunway: "余额与可维持时间", step_confirming: "等待确认", step_incident: "判定后脱离其链", step_orphaned: "已脱离其链",
+    seriesCut: "仅显示最新的付款。数据完整的时间范围：", waitingNow: "待付 {n} 笔", needsOf: "{records} 条记录，{conditions} 个状况", lastTenMinutes: "最近十分钟", balancesAndRunway: "余额与可维持时间", unread: "未读区块 {n} 个", dust: "金额过小而未退款的提现：{n} 笔",
+    coverage: "持有与应付", coverageLead: "我方账户在来源链终定区块上的全部持有，以及网关的应付总额。", owed: "应付", held: "持有", covered: "足额", missing: "缺少", compared: "核对", step_confirming: "等待确认", step_incident: "判定后脱离其链", step_orphaned: "已脱离其链",
     step_paymentHeld: "付款被搁置：{reason}", step_refundHeld: "退款被搁置：{reason}", byCommandTitle: "使用命令", order_creditSmall: "入账", lead_creditSmall: "将充值入账给其所有者；守护进程在下一轮付款。", set_OPEN: "开放", set_MAINTAIN: "暂停", set_CLOSED: "关闭",
     channelLead_OPEN: "开放通道，包括被守护进程停止的情况。被搁置的付款会继续。", channelLead_MAINTAIN: "钱包显示维护中。该通道的付款等待其重新开放。", channelLead_CLOSED: "钱包显示通道已关闭。该通道的付款等待其重新开放。", olderThan: "早于", toPayee: "付至", daemon: "守护进程", technical: "技术细节", comment: "附言", filters: "筛选", show: "显示",
     ofRecord: "记录", byPerson: "操作员",

@@ -1,6 +1,6 @@
 // Whether money moves, how much and how fast, what needs attention, and how long it goes on like this.
 import { useMemo } from "preact/hooks";
-import { Ago, Asked, lasted, Meter, Note, Segmented, Short, Stat, State, Table } from "../base/components.jsx";
+import { Ago, Asked, lasted, Meter, Moment, Note, Segmented, Short, Stat, State, Table, WithCode } from "../base/components.jsx";
 import { cut, grouped, plain } from "../base/amount.js";
 import { formatMessage } from "../base/messages.js";
 import { Plot } from "../base/plot.jsx";
@@ -9,7 +9,7 @@ import { get } from "./api.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 import { assetOf, chainName, networkName, networks } from "./money.js";
 import { Call, Chain, Heading, Health, Live, Money, Network, Standing, Unknown, useOutdated } from "./parts.jsx";
-import { go, to, usePlace } from "./route.js";
+import { dust, go, to, usePlace } from "./route.js";
 
 const often = 5_000;
 
@@ -19,21 +19,47 @@ export function Overview({ attention }) {
   return <><Heading>{w.view_overview}</Heading><Live poll={poll} lines={8}>{(o, since) => <>
     <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} since={since} attention={attention} />
     {o.state === "degraded" && <BlockedTokens o={o} />}
-    {o.conditions.length > 0 && <Conditions list={o.conditions} />}
+    {o.conditions.length > 0 && <Conditions list={o.conditions} chains={o.chains ?? []} />}
+    {o.unlimited && <Note kind="warn"><span id="unlimited"><WithCode>{w.unlimited}</WithCode></span></Note>}
+    {o.dust > 0 && <Note><div class="row spread" id="dust"><span>{formatMessage(w.dust, { n: o.dust < 100 ? o.dust : "100+" })}</span><a class="button" href={to("records", "", dust)}>{w.show}</a></div></Note>}
     <Charts />
     <Channels list={o.channels} conditions={o.conditions} />
+    {o.coverage.length > 0 && <Coverage list={o.coverage} />}
     <Chains list={o.chains ?? []} />
     {o.limits.length > 0 && <section class="card"><h2>{w.signerLimits}</h2><LimitTable list={o.limits} /></section>}
   </>}</Live></>;
 }
 
-// Conditions names what stands against normal; Needs attention has what to do.
-function Conditions({ list }) {
+// Conditions names what stands against normal, where and since when; Needs attention has what to do.
+function Conditions({ list, chains }) {
   const w = useConsoleMessages();
   const stops = list.some((c) => c.stops);
   const kinds = [...new Set(list.map((c) => c.kind))];
-  return <Note kind={stops ? "bad" : "warn"}><div class="row spread" id="conditions"><span class="row">{kinds.map((k) => <State key={k} kind={list.some((c) => c.kind === k && c.stops) ? "bad" : "warn"}>
-    <span data-condition={k}><Call of="condition" word={k} /></span></State>)}</span><a class="button" href={to("attention")}>{w.view_attention}</a></div></Note>;
+  return <Note kind={stops ? "bad" : "warn"}><div class="row spread" id="conditions"><span class="row">{kinds.map((k) => <span class="row tight" key={k}><State kind={list.some((c) => c.kind === k && c.stops) ? "bad" : "warn"}>
+    <span data-condition={k}><Call of="condition" word={k} /></span></State><WhereAndSince list={list.filter((c) => c.kind === k)} chains={chains} /></span>)}</span><a class="button" href={to("attention")}>{w.view_attention}</a></div></Note>;
+}
+
+// WhereAndSince names the chains of conditions of one kind, when the first began, and the blocks that a halted chain has unread.
+function WhereAndSince({ list, chains }) {
+  const w = useConsoleMessages();
+  const known = networks.use(), ids = [...new Set(list.map((c) => c.chain).filter(Boolean))];
+  const since = Math.min(...list.filter((c) => c.since).map((c) => Date.parse(c.since)));
+  const unread = list[0].kind === "chain_halted" ? chains.filter((c) => ids.includes(c.chain)).reduce((n, c) => n + behind(c), 0) : 0;
+  const parts = [ids.map((id) => chainName(known, id)).join(", "), Number.isFinite(since) && <>{w.since} <Moment ms={since} /></>, unread > 0 && formatMessage(w.unread, { n: grouped(String(unread)) })].filter(Boolean);
+  return <span class="small">{parts.map((part, i) => <>{i > 0 && " · "}{part}</>)}</span>;
+}
+
+// Coverage compares holdings and debts of each token, by the last balance sheets.
+function Coverage({ list }) {
+  const w = useConsoleMessages();
+  const symbol = (c) => networks.get().flatMap((n) => n.tokens).find((t) => t.token === c.token && t.network === c.network)?.symbol ?? c.token;
+  return <section class="card" id="coverage"><h2>{w.coverage}</h2><p class="small faint">{w.coverageLead}</p>
+    <Table label={w.coverage} head={[w.token, w.state, ">" + w.owed, ">" + w.held, ">" + w.height, ">" + w.compared]} rows={list.map((c) => {
+      const short = BigInt(c.owed) - BigInt(c.held);
+      return { key: c.network + c.token, cells: [<><strong>{symbol(c)}</strong> <span class="faint"><Network name={c.network} /></span></>, short > 0n ? <State kind="bad">{w.missing} <Money network={c.network} asset={c.asset} amount={String(short)} /></State> : <Health kind="good">{w.covered}</Health>,
+        <Money network={c.network} asset={c.asset} amount={c.owed} />, <Money network={c.network} asset={c.asset} amount={c.held} />, <Height n={c.height} />, <Ago ms={Date.parse(c.at)} />] };
+    })} />
+  </section>;
 }
 
 // spans are the lengths of time of the charts, in hours.
@@ -140,9 +166,11 @@ function BlockedTokens({ o }) {
   </section>;
 }
 
+// behind is the number of blocks that a chain has unread.
+const behind = (c) => (c.head > c.read ? c.head - c.read : 0);
+
 function Chains({ list }) {
   const w = useConsoleMessages();
-  const behind = (c) => (c.head > c.read ? c.head - c.read : 0);
   return <section class="card" id="chains"><h2>{w.chains}</h2>
     <Table label={w.chains} head={[w.chain, w.state, ">" + w.read, ">" + w.final, ">" + w.newestOfNodes, ">" + w.behind, ">" + w.age, w.nodes]} rows={list.map((c) => ({
       key: c.chain, cells: [<strong><Chain id={c.chain} /></strong>, <Standing of="chain" state={c.state} since={c.since && Date.parse(c.since)} />, <Height n={c.read} />, <Height n={c.final} />, c.fault ? <State kind="bad">{c.fault}</State> : <Height n={c.head} />,

@@ -39,6 +39,7 @@ function Story({ story, again }) {
   const { record: r } = story;
   const payments = story.payments ?? [];
   const known = networks.use();
+  const refund = payments.findLast((p) => p.purpose === "refund" && p.state !== "void");
   const { to } = chainsOf(known, r), from = story.in.chain;
   return <>
     <div class="record">
@@ -55,9 +56,9 @@ function Story({ story, again }) {
         <Actions record={r} orders={story.orders ?? []} proposed={story.proposed} advice={story.advice} commands={story.commands ?? []} again={again} />
         <section class="card"><h2>{w.details}</h2><Facts list={[
           [w.reason, r.reason && <Reason word={r.reason} />],
-          [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
-          [w.paidTo, r.payee && <><code>{r.payee}</code><Copy text={r.payee} /></>], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
-          [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: chainName(known, from), height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
+          [w.user, r.wallet && <Short text={r.wallet} />], [w.sender, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
+          [w.payee, r.payee && <><code>{r.payee}</code><Copy text={r.payee} /></>], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
+          [w.inTx, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: chainName(known, from), height: story.in.height.toLocaleString("en") })}{w.comma}<Depth at={story.in} /></span></>], [w.outTx, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, refund && <><Money network={r.network} asset={refund.asset} amount={refund.amount} /> {w.toPayee} <code>{refund.payee}</code> <Copy text={refund.payee} /></>], [w.refundTx, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
           [w.walletsShow, r.publicState && <>{shownAs(r, w.language)}{r.refundTx && r.publicState === "FAILED" && <div class="small">{w.walletsRefund}</div>}</>], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
         ]} />{story.note && !unclear(r) && <details class="small"><summary>{w.technical}</summary><Facts list={[[w.comment, <code>{story.note}</code>]]} /></details>}</section>
       </div>
@@ -103,7 +104,8 @@ function Payment({ payment: p }) {
   return <article class="payment" data-payment={p.id} aria-label={formatMessage(w.paymentName, { id: p.id })}>
     <div class="row spread"><h3><Call of="purpose" word={p.purpose} /> <span class="faint small">{formatMessage(w.paymentOn, { id: p.id, chain: chainName(known, p.chain) })}</span></h3><span><Standing of="payment" state={p.state} /> <Reason word={p.reason} /></span></div>
     <Facts list={[[w.amount, p.purpose !== "receive" && <Money network={network} asset={p.asset} amount={p.amount} />], [w.ourAccount, <Short text={p.account} />], [w.to, p.payee && <><code>{p.payee}</code> <Copy text={p.payee} /></>],
-      [w.label, p.label], [w.transaction, (p.tx || p.mined) && <><Tx chain={p.chain} hash={p.tx || p.mined.tx} /> {p.mined && <span class="faint small">{formatMessage(w.blockOf, { height: p.mined.height.toLocaleString("en") })}<Depth at={p.mined} /></span>}</>]]} />
+      [w.label, p.label], [w.transaction, (p.tx || p.mined) && <><Tx chain={p.chain} hash={p.tx || p.mined.tx} /> {p.mined && <span class="faint small">{formatMessage(w.blockOf, { height: p.mined.height.toLocaleString("en") })}<Depth at={p.mined} /></span>}</>],
+      [w.networkFee, p.mined && p.mined.fee !== "0" && <Money network={network} asset="native" amount={p.mined.fee} />]]} />
     {attempts.length > 0 && <Table label={formatMessage(w.attempts, { id: p.id })} head={[w.signed, ">" + w.number, ">" + w.attempt, w.kind, w.hash]} rows={attempts.map((a) => ({
       key: a.hash, cells: [<Time ms={clock(a.at)} />, <span class="num">{a.number}</span>, <span class="num">{a.seq + 1}</span>, <Call of="attempt" word={a.kind} />, <Tx chain={p.chain} hash={a.hash} />],
     }))} />}

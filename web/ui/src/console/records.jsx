@@ -6,7 +6,7 @@ import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
 import { Call, Chain, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
-import { go, to, usePlace } from "./route.js";
+import { dust, go, to, usePlace } from "./route.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 
 const often = 5_000;
@@ -50,7 +50,8 @@ function Search({ query }) {
     {Choice({ name: "older", label: w.olderThan, options: choices.older.map((m) => [m, m && lasted(m * 60, w.language)]) })}
     {Text({ name: "from", label: w.seenFrom, type: "date" })}
     {Text({ name: "until", label: w.seenBefore, type: "date" })}
-    <p class="row"><button class="main" id="search">{w.search}</button><a class="button" href={to("records")}>{w.allRecords}</a><a class="button" href={to("records", "", { unattributed: true })}>{w.onlyUnattributed}</a><a class="button" href={to("records", "", { unknownTokens: true })}>{w.unknownTokens}</a></p>
+    <p class="row"><button class="main" id="search">{w.search}</button><a class="button" href={to("records")}>{w.allRecords}</a><a class="button" href={to("records", "", { unattributed: true })}>{w.onlyUnattributed}</a><a class="button" href={to("records", "", { unknownTokens: true })}>{w.unknownTokens}</a><a class="button" href={to("records", "", dust)}>{w.onlyDust}</a></p>
+    {query.reason && <p class="small">{w.reason}{w.colon}<strong><Call of="reason" word={query.reason} /></strong></p>}
   </form></>;
 }
 

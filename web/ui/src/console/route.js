@@ -19,3 +19,6 @@ export const to = (view, name = "", values = {}) => link(pathOf(view, name), val
 
 // go moves to a view; `replace` leaves no step in the browser's history.
 export const go = (view, name = "", values = {}, how = {}) => move(pathOf(view, name), values, how);
+
+// dust is the filter of withdrawals that were too small for a refund and have none.
+export const dust = { reason: "dust", state: "refused" };

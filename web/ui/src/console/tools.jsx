@@ -76,7 +76,10 @@ function Search() {
   </form>;
 }
 
-// Updated shows the time since the server's last answer.
+// zone is the reader's time zone by its offset, in which all times are shown.
+const zone = new Intl.DateTimeFormat("en", { timeZoneName: "longOffset" }).formatToParts().find((p) => p.type === "timeZoneName").value.replace("GMT", "UTC").replace("+00:00", "");
+
+// Updated shows the time since the server's last answer, and the zone of all times.
 function Updated({ resting }) {
   const w = useConsoleMessages();
   const at = answered.use();
@@ -85,7 +88,7 @@ function Updated({ resting }) {
     const timer = setInterval(() => draw((n) => n + 1), 1000);
     return () => clearInterval(timer);
   }, []);
-  return <span class="updated small faint num" id="updated">{resting ? w.updatesPaused : at > 0 && formatMessage(w.updated, { ago: lasted((Date.now() - at) / 1000, w.language) })}</span>;
+  return <span class="updated small faint num" id="updated">{resting ? w.updatesPaused : at > 0 && formatMessage(w.updated, { ago: lasted((Date.now() - at) / 1000, w.language) })}{" · "}{formatMessage(w.timesIn, { zone })}</span>;
 }
 
 export function Tools({ shortcuts, resting }) {
