@@ -130,7 +130,7 @@ func (u *DemoUsers) pay(ctx context.Context, body *json.Decoder) (any, error) {
 	if !common.IsHexAddress(p.To) {
 		return nil, errPayment
 	}
-	if err := u.await(ctx, u.funded); err != nil {
+	if err := u.await(ctx, u.ready); err != nil {
 		return nil, err
 	}
 	for _, k := range u.info.Tokens {
@@ -167,7 +167,7 @@ type demoFunds struct {
 }
 
 func (u *DemoUsers) funds(ctx context.Context, token string) (any, error) {
-	if err := u.await(ctx, u.funded); err != nil {
+	if err := u.await(ctx, u.ready); err != nil {
 		return nil, err
 	}
 	if c := u.info.Coin; c != nil && c.Token.Token == token {
