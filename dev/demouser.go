@@ -16,10 +16,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The accounts of the exchange chain that both are, among those with a stake.
+// The users' accounts on the exchange chain, among those with a stake.
 const (
-	demoIndex  = Users - 3
-	makerIndex = Users - 4
+	demoIndex     = Users - 3
+	makerIndex    = Users - 4
+	newcomerIndex = Users - 5 // has no API key: a person gets one on the page of API keys
 )
 
 // DemoOptions select the additions to the demo user.

@@ -334,6 +334,8 @@ for (const [first, second] of [["", ""], [key, ""], ["", signature], [key + "0",
   assert.equal(keys.signed(first, second), null, first);
 }
 
+assert.deepEqual([keys.faulty("x"), keys.faulty(key), keys.placeOf({ message: "Invalid timestamp" }), keys.placeOf({})], ["public", "signature", "text", "send"]);
+
 // What the exchange is asked, and what is made of its answers.
 const asked = [];
 const answers = (answer) => {
