@@ -1,6 +1,6 @@
 // What both directions share: the chains with the direction, the token, the address on the exchange chain, the demo wallet.
 import { useEffect, useState } from "preact/hooks";
-import { Amount, Button, Copy, Facts, Fault, Field, lasted, Operator, Short, State, Table } from "../base/components.jsx";
+import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, Operator, Short, State, Table } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";

@@ -1,5 +1,6 @@
 // What the page of API keys asks the exchange, and what it decides: functions of plain values.
 import { ask, Refused } from "../base/http.js";
+import { bytes, exchangeContract, tokenWord, word } from "../base/vite.js";
 
 // life is how long the exchange takes a signed text, in seconds, less what sending takes.
 export const life = 280;
@@ -94,22 +95,19 @@ function isBytes(text, size) {
 // enough is the quota that an order takes.
 export const enough = 30_000;
 
-// What the account's wallet sends, so that the key can trade: { to, units of VITE, data in hexadecimal }. docs/exchange-api.md has the forms.
-export const VITE = "tti_5649544520544f4b454e6e40";
+// What the account's wallet sends, so that the key can trade: { to, units of VITE, data }. docs/exchange-api.md has the forms.
+export const VITE = { tokenId: "tti_5649544520544f4b454e6e40", decimals: 18 };
 const quotaContract = "vite_0000000000000000000000000000000000000003f6af7459b9";
-const exchangeContract = "vite_0000000000000000000000000000000000000006e82b8ba657";
 
-const word = (hex) => hex.padStart(64, "0");
 const addressWord = (address) => word(address.slice(5, 45) + "00"); // 20 bytes and the kind: a user's
-const tokenWord = (token) => word(token.slice(4, 24)); // without the checksum
 
 export const stakeVITE = 10_000; // quota for some fifty orders in 75 seconds
 
-export const firstTransfer = (agent) => ({ to: agent, units: 1n, data: "" });
+export const firstTransfer = (agent) => ({ to: agent, units: 1n, data: bytes("") });
 
-export const stake = (agent) => ({ to: quotaContract, units: BigInt(stakeVITE) * 10n ** 18n, data: "d2fd352d" + addressWord(agent) });
+export const stake = (agent) => ({ to: quotaContract, units: BigInt(stakeVITE) * 10n ** 18n, data: bytes("d2fd352d" + addressWord(agent)) });
 
 export const grant = (agent, { tradeToken, quoteToken }) => ({
   to: exchangeContract, units: 0n,
-  data: "2020d850" + ["1", addressWord(agent), "80", "c0", "1", tokenWord(tradeToken), "1", tokenWord(quoteToken)].map(word).join(""),
+  data: bytes("2020d850" + ["1", addressWord(agent), "80", "c0", "1", tokenWord(tradeToken), "1", tokenWord(quoteToken)].map(word).join("")),
 });

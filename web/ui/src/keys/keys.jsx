@@ -7,8 +7,8 @@ import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName, isAddress } from "../base/names.js";
 import { site, usePoll } from "../base/use.js";
-import { challenge, command, enough, Exchange, fault as faultOf, faulty, firstTransfer, grant, life, placeOf, signed, stake, stakeVITE } from "./exchange.js";
-import { openDemo } from "./demo.js";
+import { hex, paymentLink } from "../base/vite.js";
+import { challenge, command, enough, Exchange, fault as faultOf, faulty, firstTransfer, grant, life, placeOf, signed, stake, stakeVITE, VITE } from "./exchange.js";
 import { messages } from "./messages.js";
 import "./keys.css";
 
@@ -73,7 +73,7 @@ function Keys() {
     return work.during(() => "address", async () => setFocus((await look(whose)).info.apiKey ? "step-4" : "step-2"));
   };
   const useDemo = () => (issued ? work.complain("address", w.saveFirst) : work.during(() => "address", async () => {
-    const opened = demo ?? await openDemo();
+    const opened = await (await import("../base/wallet.js")).openWallet("newcomer");
     setDemo(opened);
     setAddress(opened.address);
     setFocus((await look(opened.address)).info.apiKey ? "step-4" : "step-2");
@@ -104,7 +104,8 @@ function Keys() {
     setFocus("");
   });
   const key = account?.info.apiKey;
-  const signing = { proof, work, send, renew, sign: demo?.address === account?.address ? demo?.sign : null };
+  const wallet = account && demo?.address === account.address ? demo : null;
+  const signing = { proof, work, send, renew, wallet };
   const now = !account ? 1 : issued ? 3 : !key ? 2 : needs(account).length ? 4 : 5;
   const step = (n, title, content) => <Step n={n} now={now} title={title}>{content ?? <p class="faint">{w["later" + n]}</p>}</Step>;
   return <>
@@ -117,7 +118,7 @@ function Keys() {
       {account && <Facts list={[[w.found, <code id="found">{account.address}</code>], [w.agent, <><code id="agent">{account.info.agentAddress}</code> <Copy text={account.info.agentAddress} what={w.agent} /><p class="small faint">{w.agentIs}</p></>]]} />}</>)}
     {step(2, w.apply, key ? <p>{w.proven}</p> : proof && <Proof {...signing} />)}
     {step(3, w.yours, issued ? <Issued made={issued} hide={() => { setIssued(null); setFocus("step-4"); }} /> : key && <Key account={account} />)}
-    {step(4, w.allow, key && !issued && <Permissions account={account} />)}
+    {step(4, w.allow, key && !issued && <Permissions account={account} wallet={wallet} />)}
     {key && !issued && <section class="card" id="removal"><h2>{w.remove}</h2>
       {proof ? <Proof {...signing} /> : <><p>{w.removeLead}</p><p class="after"><Button id="remove" onClick={renew} busy={work.busy}>{w.remove}…</Button></p><p class="hint bad" role="alert">{work.fault("text")}</p></>}</section>}
   </>;
@@ -154,7 +155,7 @@ function Key({ account: { info, cycle } }) {
 }
 
 // Permissions are what the account's wallet sends, so that the key can trade.
-function Permissions({ account: { info, pairs } }) {
+function Permissions({ account: { info, pairs }, wallet }) {
   const w = useMessages(messages);
   const { trade, reference } = site.use();
   const markets = usePoll(() => exchange.markets(), 0, []).data ?? [];
@@ -167,23 +168,38 @@ function Permissions({ account: { info, pairs } }) {
     <ol class="tasks">
       <li><h3>{w.grant} <State kind={pairs.length ? "good" : "wait"}>{pairs.length ? w.step_done : w.open}</State></h3>
         <p>{w.grantLead}</p><Facts list={[[w.pairs, <span id="pairs">{pairs.length ? pairs.join(", ") : w.none}</span>]]} />
-        {pair && <Sending title={w.grantSend} unfold={pairs.length === 0} {...grant(agent, pair)}>
-          <label for="pair">{w.pair}</label><select id="pair" value={pair.symbol} onChange={(e) => setChosen(e.currentTarget.value)}>{markets.map((m) => <option key={m.symbol} value={m.symbol}>{name(m)}</option>)}</select></Sending>}</li>
+        {pair && <><label for="pair">{w.pair}</label><select id="pair" value={pair.symbol} onChange={(e) => setChosen(e.currentTarget.value)}>{markets.map((m) => <option key={m.symbol} value={m.symbol}>{name(m)}</option>)}</select>
+          <Sending key={pair.symbol} id="send-grant" wallet={wallet} title={formatMessage(w.grantSend, { pair: name(pair) })} unfold={pairs.length === 0} {...grant(agent, pair)} /></>}</li>
       <li><h3>{w.quota} <State kind={info.quota < enough ? "wait" : "good"}>{info.quota < enough ? w.open : w.step_done}</State></h3>
         <p>{w.quotaLead}</p>
         <Facts list={[[w.stake, <span class="num" id="stake">{shown(staked, 18)}<span class="unit">VITE</span></span>], [w.quota, <span class="num" id="quota">{grouped(String(info.quota))}</span>]]} />
         {info.quota < enough && !unstaked && <Note kind="warn">{w.quotaUsed}</Note>}
-        <Sending title={w.firstSend} unfold={unstaked} {...firstTransfer(agent)} />
-        <Sending title={formatMessage(w.stakeSend, { amount: grouped(String(stakeVITE)) })} unfold={unstaked} {...stake(agent)} /></li>
+        <Sending id="send-first" wallet={wallet} title={w.firstSend} unfold={unstaked} {...firstTransfer(agent)} />
+        <Sending id="send-stake" wallet={wallet} title={formatMessage(w.stakeSend, { amount: grouped(String(stakeVITE)) })} unfold={unstaked} {...stake(agent)} /></li>
     </ol></>;
 }
 
-// Sending is a transaction of the account's wallet, to be entered there.
-function Sending({ title, to, units, data, unfold, children }) {
+// Sending is a transaction of the account's wallet: to be entered there, by a link, or sent by the demo account. It is sent once.
+function Sending({ id, title, to, units, data, wallet, unfold, children }) {
   const w = useMessages(messages);
+  const [state, setState] = useState("open"), [fault, setFault] = useState(null);
+  const link = paymentLink(to, VITE, units, data);
+  const send = async () => {
+    setState("busy");
+    setFault(null);
+    try {
+      await wallet.send(to, VITE.tokenId, units, data);
+      setState("sent");
+    } catch (error) {
+      setState(error instanceof Refused ? "open" : "unknown");
+      setFault(error);
+    }
+  };
+  const after = { sent: ["good", w.sent], unknown: ["warn", w.unknown] }[state];
   return <details open={unfold}><summary>{title}</summary>{children}<Facts list={[
-    [w.to, <><code>{to}</code> <Copy text={to} what={w.to} /></>], [w.amount, <span class="num">{shown(units, 18, 18)}<span class="unit">VITE</span></span>], [w.data, data && <><code>{data}</code> <Copy text={data} what={w.data} /></>],
-  ]} /></details>;
+    [w.to, <><code>{to}</code> <Copy text={to} what={w.to} /></>], [w.amount, <span class="num">{shown(units, VITE.decimals, VITE.decimals)}<span class="unit">VITE</span></span>], [w.data, data.length > 0 && <><code>{hex(data)}</code> <Copy text={hex(data)} what={w.data} /></>],
+  ]} /><p class="row"><a class="button" href={link}>{w.openWallet}</a><Copy text={link} what={w.link} wide />{wallet && (after ? <State kind={after[0]}>{after[1]}</State> : <Button id={id} kind="main" busy={state === "busy"} onClick={send}>{w.sendDemo}</Button>)}</p>
+    {fault && state === "open" && <p class="hint bad" role="alert">{trouble(fault, w)}</p>}</details>;
 }
 
 // useLeft is for how many seconds a text is still taken.
@@ -202,7 +218,7 @@ function useLeft(proof) {
 // Proof has the account's owner sign a text. What was pasted belongs to one text: a new one begins with empty fields.
 const Proof = (signing) => <Signing key={signing.proof.text} {...signing} />;
 
-function Signing({ proof, work, send, renew, sign }) {
+function Signing({ proof, work, send, renew, wallet }) {
   const w = useMessages(messages);
   const [pasted, setPasted] = useState(""), [signature, setSignature] = useState("");
   const left = useLeft(proof), { text, fields, removal } = proof;
@@ -215,7 +231,7 @@ function Signing({ proof, work, send, renew, sign }) {
     <Facts list={[[w.allows, removal ? w.allowsRemoval : w.allowsKey], [w.parts, formatMessage(removal ? w.partsRemoval : w.partsKey, { agent: fields.agentAddress.slice(0, 12) + "…" })], [w.made, <Time ms={fields.timestamp * 1000} />]]} />
     <p class="row"><span id="until">{left > 0 ? formatMessage(w.valid, { time: lasted(left, w.language) }) : <State kind="warn">{w.stale}</State>}</span><Button id="again" kind={left > 0 ? "" : "main"} onClick={renew}>{w.fresh}</Button></p>
     <p class="hint bad" id="text-fault" role="alert">{work.fault("text")}</p>
-    {sign && <p class="after"><Button id="sign-demo" onClick={() => setPasted(sign(text))}>{w.signDemo}</Button></p>}
+    {wallet && <p class="after"><Button id="sign-demo" onClick={() => setPasted(JSON.stringify(wallet.sign(text)))}>{w.signDemo}</Button></p>}
     <p class="after">{w.sign}</p>
     <span class="label">{w.command}</span><Whole id="command" text={command(text)} what={w.command} />
     <p class="small faint"><WithCode>{w.store}</WithCode></p>
