@@ -45,7 +45,7 @@ type Exchange struct {
 	// From the gateway, for users: who runs the site.
 	Contact  string `yaml:"-"`
 	Operator string `yaml:"-"`
-	Terms    string `yaml:"-"`
+	Legal    string `yaml:"-"`
 
 	Dial  Dialer   `yaml:"-"` // to a node in this process; nil for one elsewhere
 	Nodes []string `yaml:"-"` // of the chain in the list vite

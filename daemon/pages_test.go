@@ -16,7 +16,7 @@ import (
 // The pages of both listeners know who runs the site.
 func TestOperatorOfTheSite(t *testing.T) {
 	cfg := config.Config{
-		Gateway:  gateway.Config{Operator: "Example Ltd", Terms: "https://example.com/terms", Contact: "mailto:help@example.com"},
+		Gateway:  gateway.Config{Operator: "Example Ltd", Legal: "https://example.com/terms", Contact: "mailto:help@example.com"},
 		Exchange: &config.Exchange{},
 	}
 	cfg.Fill()
@@ -25,6 +25,6 @@ func TestOperatorOfTheSite(t *testing.T) {
 		pages["/site.json"].ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/site.json", nil))
 		var site web.Site
 		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &site))
-		require.Equal(t, []string{"Example Ltd", "https://example.com/terms", "mailto:help@example.com"}, []string{site.Operator, site.Terms, site.Contact})
+		require.Equal(t, []string{"Example Ltd", "https://example.com/terms", "mailto:help@example.com"}, []string{site.Operator, site.Legal, site.Contact})
 	}
 }

@@ -153,8 +153,8 @@ type gift struct {
 }
 
 // FundSource gives the hot account coins and tokens and the gas account coins, unless they have
-// some, and sends the other gifts likewise. mine makes a block at once on a chain of ours; nil waits
-// for the node's next one.
+// some, and sends the other gifts likewise. mine makes a block at once on a chain of ours; nil
+// waits for the node's next one.
 func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() error, others ...gift) error {
 	faucet, err := NewEthUser(ctx, info.Source, ethnode.FaucetKey())
 	if err != nil {

@@ -29,10 +29,10 @@ type Config struct {
 	BridgePage *bool `yaml:"bridge_page"`
 	// Contact is where users reach the operator, shown on the pages: a mailto: or https: URL.
 	Contact string `yaml:"contact,omitempty"`
-	// Operator is the name of who runs the site, and Terms the https: URL of its terms of use; both
+	// Operator is the name of who runs the site, and Legal the https: URL of its terms of use; both
 	// are shown on the pages.
 	Operator string `yaml:"operator,omitempty"`
-	Terms    string `yaml:"terms,omitempty"`
+	Legal    string `yaml:"terms,omitempty"`
 }
 
 // BindingsPerDay is NewBindingsPerDay or its default.
@@ -62,8 +62,8 @@ func (c Config) Check() error {
 	if c.Contact != "" && !isLink(c.Contact, "https", "mailto") {
 		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", c.Contact))
 	}
-	if c.Terms != "" && !isLink(c.Terms, "https") {
-		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", c.Terms))
+	if c.Legal != "" && !isLink(c.Legal, "https") {
+		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", c.Legal))
 	}
 	for _, cap := range []struct {
 		key  string

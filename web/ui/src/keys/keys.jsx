@@ -107,7 +107,7 @@ function Keys() {
   const wallet = account && demo?.address === account.address ? demo : null;
   const signing = { proof, work, send, renew, wallet };
   const now = !account ? 1 : issued ? 3 : !key ? 2 : needs(account).length ? 4 : 5;
-  const step = (n, title, content) => <Step n={n} now={now} title={title}>{content ?? <p class="faint">{w["later" + n]}</p>}</Step>;
+  const step = (n, title, content) => <Step n={n} now={now} title={title}>{content || <p class="faint">{w["later" + n]}</p>}</Step>;
   return <>
     <div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
     <Steps label={w.steps} at={now - 1} list={[w.step1, w.step2, w.step3, w.step4]} />
