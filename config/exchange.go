@@ -42,9 +42,13 @@ type Exchange struct {
 	// the bridged tokens.
 	Chains  []Chain                          `yaml:"-"`
 	Bridged map[string][]exchangeapi.Bridged `yaml:"-"`
-	Contact string                           `yaml:"-"` // for users, of the gateway
-	Dial    Dialer                           `yaml:"-"` // to a node in this process; nil for one elsewhere
-	Nodes   []string                         `yaml:"-"` // of the chain in the list vite
+	// From the gateway, for users: who runs the site.
+	Contact  string `yaml:"-"`
+	Operator string `yaml:"-"`
+	Legal    string `yaml:"-"`
+
+	Dial  Dialer   `yaml:"-"` // to a node in this process; nil for one elsewhere
+	Nodes []string `yaml:"-"` // of the chain in the list vite
 
 	NoBridgePage bool `yaml:"-"` // the gateway serves none
 }

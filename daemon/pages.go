@@ -14,7 +14,7 @@ func served(flag *bool) bool { return flag == nil || *flag }
 // gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another,
 // so links to them are complete URLs.
 func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
-	site := web.Site{Reference: reference, Contact: cfg.Gateway.Contact, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
+	site := web.Site{Reference: reference, Contact: cfg.Gateway.Contact, Operator: cfg.Gateway.Operator, Legal: cfg.Gateway.Legal, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
 		site.Rates = x.Public()
 		if served(x.TradePage) {
@@ -33,7 +33,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 
 // exchangePages are the pages on the exchange API's listener.
 func exchangePages(cfg config.Exchange, demo bool) map[string]http.Handler {
-	site := web.Site{Reference: reference, Contact: cfg.Contact, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
+	site := web.Site{Reference: reference, Contact: cfg.Contact, Operator: cfg.Operator, Legal: cfg.Legal, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
 	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
 		site.Bridge = cfg.Gateway.URL + "/bridge"
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"fmt"
-	"math/big"
 	"sync"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
@@ -18,10 +16,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The accounts of the exchange chain that both are, among those with a stake.
+// The users' accounts on the exchange chain, among those with a stake.
 const (
-	demoIndex  = Users - 3
-	makerIndex = Users - 4
+	demoIndex     = Users - 3
+	makerIndex    = Users - 4
+	newcomerIndex = Users - 5 // has no API key: a person gets one on the page of API keys
 )
 
 // DemoOptions select the additions to the demo user.
@@ -36,7 +35,6 @@ type DemoUsers struct {
 	log     *logrus.Logger
 	info    Info
 	ready   chan struct{} // closed when info is known
-	funded  chan struct{} // closed when both have money on the source chain
 	source  *ecdsa.PrivateKey
 	paying  sync.Mutex // of the demo user's account on the source chain
 	coins   *CoinUser  // of --bitcoin; nil before its first payment
@@ -47,8 +45,14 @@ type DemoUsers struct {
 }
 
 func NewDemoUsers(o DemoOptions, log *logrus.Logger) *DemoUsers {
-	return &DemoUsers{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), opened: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
+	return &DemoUsers{o: o, log: log, ready: make(chan struct{}), opened: make(chan struct{}), source: sourceKey(demoUser), watched: watch{now: time.Now}}
 }
+
+// Names that the users' keys of the source chain are made of.
+const (
+	demoUser    = "demo user"
+	marketMaker = "market maker"
+)
 
 // sourceKey is a public key pair of the source chain.
 func sourceKey(name string) *ecdsa.PrivateKey {
@@ -59,17 +63,11 @@ func sourceKey(name string) *ecdsa.PrivateKey {
 	return key
 }
 
-// Run funds both users and lets them act in an environment until ctx ends. Failures are logged and
-// retried: the environment continues without them.
+// Run lets both users act in an environment until ctx ends. Failures are logged and retried: the
+// environment continues without them.
 func (u *DemoUsers) Run(ctx context.Context, info Info) error {
 	u.info = info
 	close(u.ready)
-	maker := sourceKey("market maker")
-	u.retry(ctx, "funding the demo user", func() error { return u.fund(ctx, u.source, maker) })
-	if ctx.Err() != nil {
-		return nil
-	}
-	close(u.funded)
 	g, ctx := errgroup.WithContext(ctx)
 	if info.API != "" {
 		g.Go(func() error {
@@ -78,7 +76,7 @@ func (u *DemoUsers) Run(ctx context.Context, info Info) error {
 		})
 	}
 	if u.o.Market && info.API != "" {
-		g.Go(func() error { return u.makeMarkets(ctx, maker) })
+		g.Go(func() error { return u.makeMarkets(ctx, sourceKey(marketMaker)) })
 	}
 	return g.Wait()
 }
@@ -102,52 +100,23 @@ func (u *DemoUsers) retry(ctx context.Context, what string, act func() error) {
 	}
 }
 
-// The funds of both on the source chain, in whole coins or tokens.
+// The initial funds of both on the source chain, in whole coins or tokens.
 const (
 	coinGift  = 100
 	tokenGift = 100_000
 )
 
-// fund gives keys of the source chain coins and tokens of the faucet, unless they have them.
-func (u *DemoUsers) fund(ctx context.Context, keys ...*ecdsa.PrivateKey) error {
-	faucet, err := u.info.Faucet(ctx)
-	if err != nil {
-		return err
-	}
-	defer faucet.Client.Close()
-	var sent []common.Hash
-	for _, key := range keys {
+// demoGifts are the funds of both. The environment sends them before it is ready: later the faucet
+// may have other users, and two senders would use one nonce.
+func demoGifts(tokens []Token) []gift {
+	var all []gift
+	for _, key := range []*ecdsa.PrivateKey{sourceKey(demoUser), sourceKey(marketMaker)} {
 		to := crypto.PubkeyToAddress(key.PublicKey)
-		for asset, amount := range gifts(u.info.Tokens) {
-			have, err := faucet.Balance(ctx, asset, to)
-			if err != nil || have.Sign() > 0 {
-				if err != nil {
-					return err
-				}
-				continue
+		all = append(all, gift{nativeAsset, to, Whole(coinGift, 18).Uint256().ToBig()})
+		for _, t := range tokens {
+			if t.Asset != nativeAsset {
+				all = append(all, gift{t.Asset, to, Whole(tokenGift, t.Decimals).Uint256().ToBig()})
 			}
-			target, value, call := TransferOf(asset, to, amount, nil)
-			hash, err := faucet.Submit(ctx, target, value, call)
-			if err != nil {
-				return err
-			}
-			sent = append(sent, hash)
-		}
-	}
-	for _, hash := range sent {
-		if err := faucet.Mined(ctx, hash); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// gifts are amounts by asset.
-func gifts(tokens []Token) map[string]*big.Int {
-	all := map[string]*big.Int{nativeAsset: Whole(coinGift, 18).Uint256().ToBig()}
-	for _, t := range tokens {
-		if t.Asset != nativeAsset {
-			all[t.Asset] = Whole(tokenGift, t.Decimals).Uint256().ToBig()
 		}
 	}
 	return all

@@ -131,7 +131,7 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 		d.coin.addTo(&cfg, o)
 		cfg.Fill()
 	}
-	if err = d.describe(ctx, cfg, keys); err != nil {
+	if err = d.describe(ctx, cfg, keys, o.Demo != nil); err != nil {
 		return err
 	}
 	log, err := daemon.NewLog(cfg.Log, stderr)
@@ -295,7 +295,7 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 		Data: o.Dir, Log: config.Log{Level: "warn"},
 		Ethereum:  []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.Finality, 10), Accounts: o.Accounts, OnDemand: oldBlocks}},
 		Vite:      []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.Confirmations), Accounts: o.Accounts}},
-		Gateway:   gateway.Config{Config: httpserver.Config{Listen: o.Listen}, Contact: "mailto:support@example.com"},
+		Gateway:   gateway.Config{Config: httpserver.Config{Listen: o.Listen}, Contact: "mailto:support@example.com", Operator: "gatewayd development environment"},
 		Operators: config.Operators{Config: httpserver.Config{Listen: cmp.Or(o.Operators, daemon.AnyPort)}},
 		Watcher:   watcher.Config{Poll: o.Poll, Sweep: o.Sweep, BalanceAudit: cmp.Or(o.BalanceAudit, time.Minute), Solvency: time.Minute},
 		Networks: []config.Network{{
@@ -323,8 +323,8 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 }
 
 // describe writes the price list, the configuration for the operators' commands, and funds the
-// gateway's accounts once.
-func (d *Env) describe(ctx context.Context, cfg config.Config, keys *wallet.Keys) error {
+// gateway's accounts once, and those of the demo users if there are any.
+func (d *Env) describe(ctx context.Context, cfg config.Config, keys *wallet.Keys, demo bool) error {
 	if cfg.Exchange != nil {
 		if err := WritePrices(cfg.Exchange.Rates.File); err != nil {
 			return err
@@ -346,8 +346,12 @@ func (d *Env) describe(ctx context.Context, cfg config.Config, keys *wallet.Keys
 			return err
 		}
 	}
-	if err := FundSource(ctx, d.Info, keys, mine); err != nil {
-		return fmt.Errorf("funding the gateway on the source chain: %w", err)
+	var others []gift
+	if demo {
+		others = demoGifts(d.Info.Tokens)
+	}
+	if err := FundSource(ctx, d.Info, keys, mine, others...); err != nil {
+		return fmt.Errorf("funding accounts on the source chain: %w", err)
 	}
 	return nil
 }

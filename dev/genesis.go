@@ -145,7 +145,7 @@ func stakePool(g *ledger.Genesis, keys *wallet.Keys, o Options) error {
 	return nil
 }
 
-// gift is the initial balance of one of the gateway's accounts in a new development environment.
+// gift is the initial balance of an account in a new development environment.
 type gift struct {
 	Asset  string
 	To     common.Address
@@ -153,8 +153,9 @@ type gift struct {
 }
 
 // FundSource gives the hot account coins and tokens and the gas account coins, unless they have
-// some. mine makes a block at once on a chain of ours; nil waits for the node's next one.
-func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() error) error {
+// some, and sends the other gifts likewise. mine makes a block at once on a chain of ours; nil
+// waits for the node's next one.
+func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() error, others ...gift) error {
 	faucet, err := NewEthUser(ctx, info.Source, ethnode.FaucetKey())
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() e
 		return fmt.Errorf("asking for the nonce: %w", err)
 	}
 	var sent []common.Hash
-	for _, g := range gifts {
+	for _, g := range append(gifts, others...) {
 		have, err := faucet.Balance(ctx, g.Asset, g.To)
 		if err != nil {
 			return fmt.Errorf("asking for %s of %s: %w", g.Asset, g.To, err)

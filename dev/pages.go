@@ -22,6 +22,7 @@ import (
 func (u *DemoUsers) Demo() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /demo/user", u.serve(u.user))
+	m.HandleFunc("GET /demo/newcomer", u.serve(u.newcomer))
 	m.HandleFunc("POST /demo/pay", u.serve(u.pay))
 	m.HandleFunc("POST /demo/rpc", u.rpc)
 	m.HandleFunc("GET /demo/funds/{token}", func(w http.ResponseWriter, r *http.Request) {
@@ -92,15 +93,23 @@ func (u *DemoUsers) await(ctx context.Context, done <-chan struct{}) error {
 type demoAccount struct {
 	Address    string `json:"address"`
 	PrivateKey string `json:"privateKey"` // seed and public key, as wallet libraries have it
-	Source     string `json:"source"`     // address on the source chain
+	Source     string `json:"source"`     // address on the source chain; "" for none
 }
 
 func (u *DemoUsers) user(context.Context, *json.Decoder) (any, error) {
-	key, err := u.info.UserKey(demoIndex)
+	return u.account(demoIndex, crypto.PubkeyToAddress(u.source.PublicKey).Hex())
+}
+
+func (u *DemoUsers) newcomer(context.Context, *json.Decoder) (any, error) {
+	return u.account(newcomerIndex, "")
+}
+
+func (u *DemoUsers) account(n uint32, source string) (any, error) {
+	key, err := u.info.UserKey(n)
 	if err != nil {
 		return nil, err
 	}
-	return demoAccount{Address: key.Address().String(), PrivateKey: hex.EncodeToString(key.Bytes()), Source: crypto.PubkeyToAddress(u.source.PublicKey).Hex()}, nil
+	return demoAccount{Address: key.Address().String(), PrivateKey: hex.EncodeToString(key.Bytes()), Source: source}, nil
 }
 
 // payment is a page's request for a payment by the demo user's account on the source chain.
@@ -130,7 +139,7 @@ func (u *DemoUsers) pay(ctx context.Context, body *json.Decoder) (any, error) {
 	if !common.IsHexAddress(p.To) {
 		return nil, errPayment
 	}
-	if err := u.await(ctx, u.funded); err != nil {
+	if err := u.await(ctx, u.ready); err != nil {
 		return nil, err
 	}
 	for _, k := range u.info.Tokens {
@@ -167,7 +176,7 @@ type demoFunds struct {
 }
 
 func (u *DemoUsers) funds(ctx context.Context, token string) (any, error) {
-	if err := u.await(ctx, u.funded); err != nil {
+	if err := u.await(ctx, u.ready); err != nil {
 		return nil, err
 	}
 	if c := u.info.Coin; c != nil && c.Token.Token == token {

@@ -34,7 +34,6 @@ func asked(h http.Handler, method, path, body string) string {
 func TestPaymentsThatAreRefused(t *testing.T) {
 	u := users()
 	close(u.ready)
-	close(u.funded)
 	for _, body := range []string{
 		``, `{`, `[]`, `{"to":"0x1"}`, `{"tokenId":"tti_1","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount":"1"}`,
 		`{"tokenId":"tti_687d8a93915393b219212c73","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount":"-1"}`,

@@ -29,6 +29,10 @@ type Config struct {
 	BridgePage *bool `yaml:"bridge_page"`
 	// Contact is where users reach the operator, shown on the pages: a mailto: or https: URL.
 	Contact string `yaml:"contact,omitempty"`
+	// Operator is the name of who runs the site, and Legal the https: URL of its terms of use; both
+	// are shown on the pages.
+	Operator string `yaml:"operator,omitempty"`
+	Legal    string `yaml:"terms,omitempty"`
 }
 
 // BindingsPerDay is NewBindingsPerDay or its default.
@@ -55,8 +59,11 @@ func (c Config) Check() error {
 	if c.RequestTimeout <= 0 || c.RequestTimeout > maxRequestTimeout {
 		faults = append(faults, fmt.Errorf("request_timeout %s: must be above zero and at most %s", c.RequestTimeout, maxRequestTimeout))
 	}
-	if u, err := url.Parse(c.Contact); c.Contact != "" && (err != nil || u.Scheme != "mailto" && (u.Scheme != "https" || u.Host == "")) {
+	if c.Contact != "" && !isLink(c.Contact, "https", "mailto") {
 		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", c.Contact))
+	}
+	if c.Legal != "" && !isLink(c.Legal, "https") {
+		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", c.Legal))
 	}
 	for _, cap := range []struct {
 		key  string
@@ -69,6 +76,12 @@ func (c Config) Check() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// isLink reports whether a text is a complete URL with one of the schemes.
+func isLink(text string, schemes ...string) bool {
+	u, err := url.Parse(text)
+	return err == nil && slices.Contains(schemes, u.Scheme) && (u.Scheme == "mailto" || u.Host != "")
 }
 
 // reservedPaths are the paths that no network can have.

@@ -19,6 +19,12 @@ func TestConfigCheck(t *testing.T) {
 		{"bindings", `{new_bindings_per_hour: -1}`, "new_bindings_per_hour"},
 		{"contact", `{contact: "help@example.com"}`, "contact"},
 		{"contact that runs a script", `{contact: "javascript:alert(1)"}`, "contact"},
+		{"operator and terms", `{operator: Example Ltd, contact: "mailto:help@example.com", terms: "https://example.com/terms"}`, ""},
+		{"contact that is no URL", `{contact: "https://%zz"}`, "contact"},
+		{"terms that are no page", `{terms: "mailto:help@example.com"}`, "terms"},
+		{"terms that run a script", `{terms: "javascript:alert(1)"}`, "terms"},
+		{"terms without encryption", `{terms: "http://example.com/terms"}`, "terms"},
+		{"terms without a host", `{terms: "https:/terms"}`, "terms"},
 		{"contact without encryption", `{contact: "http://example.com"}`, "contact"},
 		{"proxy", `{trust_proxy: ["10.0.0.1"]}`, "trust_proxy"},
 	}

@@ -38,6 +38,9 @@ type Site struct {
 	Rates string `json:"rates,omitempty"`
 	// Contact is the URL at which users reach the operator.
 	Contact string `json:"contact,omitempty"`
+	// Operator is the name of who runs the site, and Legal the URL of its terms of use.
+	Operator string `json:"operator,omitempty"`
+	Legal    string `json:"terms,omitempty"`
 	// Started is when this process began to serve.
 	Started time.Time `json:"started,omitzero"`
 	// Demo marks a development environment for the pages, which may act for its demo user.

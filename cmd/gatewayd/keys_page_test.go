@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/dev"
 	"gatewayd/exchangeapi/index"
+	"gatewayd/vite/core"
+	"gatewayd/vite/dex"
 	"gatewayd/wallet"
 )
 
@@ -42,10 +45,21 @@ func TestKeyPage(t *testing.T) {
 		cmd.Stderr = t.Output()
 		output, err := cmd.Output()
 		require.NoError(t, err)
-		var made struct{ Key, Secret, Agent string }
+		var made struct {
+			Key, Secret, Agent string
+			Stake, Grant       struct{ To, Units, Data string }
+		}
 		require.NoError(t, json.Unmarshal(output, &made))
 		require.Len(t, made.Secret, 32)
 		agents[made.Agent] = true
+		agent, err := core.ParseAddress(made.Agent)
+		require.NoError(t, err)
+		stake, err := core.StakeForQuota.Pack(agent)
+		require.NoError(t, err)
+		grant, err := dex.FundConfigAgents.Pack(uint8(dev.GrantPair), agent, []core.TokenID{dev.MustToken("tti_687d8a93915393b219212c73")}, []core.TokenID{core.VITE})
+		require.NoError(t, err)
+		require.Equal(t, []string{core.QuotaContract.String(), "10000000000000000000000", hex.EncodeToString(stake)}, []string{made.Stake.To, made.Stake.Units, made.Stake.Data})
+		require.Equal(t, []string{core.DexFundContract.String(), "0", hex.EncodeToString(grant)}, []string{made.Grant.To, made.Grant.Units, made.Grant.Data})
 	}
 	require.Len(t, agents, 2, "each network has delegation addresses of its own")
 }

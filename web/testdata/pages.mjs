@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 
 const from = (file) => import(process.argv[2] + "/" + file);
 const amount = await from("base/amount.js");
+const calls = await from("base/vite.js");
 const gateway = await from("bridge/gateway.js");
 const exchange = await from("trade/exchange.js");
 const { formatMessage } = await from("base/messages.js");
@@ -37,14 +38,13 @@ assert.deepEqual([amount.product("125,648.2", " 2 "), amount.product("1.", ".5")
 assert.deepEqual([amount.compare("1.10", "1.1"), amount.compare("0.9", "1"), amount.compare("10", "9.99")], [0, -1, 1]);
 
 // The comment of both binding types, byte by byte; lengths count bytes.
-assert.equal(gateway.hex(gateway.comment(0, "0xAb", "")), "0bc300" + "30784162");
-assert.equal(gateway.hex(gateway.comment(1, "addr", "12")), "0bc301" + "04" + "61646472" + "02" + "3132");
-assert.equal(gateway.hex(gateway.comment(1, "a", "")), "0bc301" + "01" + "61" + "00");
-assert.equal(gateway.hex(gateway.comment(1, "a", "é")), "0bc301" + "0161" + "02" + "c3a9");
+assert.equal(calls.hex(gateway.comment(0, "0xAb", "")), "0bc300" + "30784162");
+assert.equal(calls.hex(gateway.comment(1, "addr", "12")), "0bc301" + "04" + "61646472" + "02" + "3132");
+assert.equal(calls.hex(gateway.comment(1, "a", "")), "0bc301" + "01" + "61" + "00");
+assert.equal(calls.hex(gateway.comment(1, "a", "é")), "0bc301" + "0161" + "02" + "c3a9");
 assert.throws(() => gateway.comment(1, "a".repeat(256), ""), RangeError);
 const token = { tokenId: "tti_1", decimals: 6 };
-const calls = await from("base/vite.js");
-assert.equal(gateway.hex(calls.withdrawCall("tti_5649544520544f4b454e6e40", 258n)), "00365d82" + "5649544520544f4b454e".padStart(64, "0") + "0102".padStart(64, "0"));
+assert.equal(calls.hex(calls.withdrawCall("tti_5649544520544f4b454e6e40", 258n)), "00365d82" + "5649544520544f4b454e".padStart(64, "0") + "0102".padStart(64, "0"));
 assert.equal(calls.paymentLink("vite_1", token, 1_500_000n, new Uint8Array([0xfb, 0xff, 0])), "vite:vite_1?tti=tti_1&amount=1.5&data=-_8A");
 
 // What forbids a withdrawal: minimum and maximum bound what arrives, the balance what leaves.
@@ -346,6 +346,8 @@ assert.deepEqual(keys.signed(...base64), { pubKey: base64[0], signature: base64[
 for (const [first, second] of [["", ""], [key, ""], ["", signature], [key + "0", signature], [key, key], ["{", ""], ["{}", ""], ['{"publicKey":1}', ""], ["null", ""]]) {
   assert.equal(keys.signed(first, second), null, first);
 }
+
+assert.deepEqual([keys.faulty("x"), keys.faulty(key), keys.placeOf({ message: "Invalid timestamp" }), keys.placeOf({})], ["public", "signature", "text", "send"]);
 
 // What the exchange is asked, and what is made of its answers.
 const asked = [];

@@ -61,7 +61,7 @@ export class Visit {
   // everyLook takes pictures for reviewers: all widths, colours and languages of the present state.
   async everyLook(name) {
     const [size, scheme] = [this.page.viewportSize(), await this.page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")];
-    const kept = await this.page.evaluate(() => ({ ...localStorage })); // without a choice of language
+    const kept = await this.context.cookies(); // without a choice of language
     const turn = () => this.page.evaluate(() => document.querySelector("#language").click()); // works under a dialog too
     for (const width of [1440, 1024, 390]) {
       await this.page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
@@ -75,10 +75,8 @@ export class Visit {
     }
     await this.page.setViewportSize(size);
     await this.page.emulateMedia({ colorScheme: scheme });
-    await this.page.evaluate((kept) => {
-      localStorage.clear();
-      Object.assign(localStorage, kept);
-    }, kept);
+    await this.context.clearCookies();
+    await this.context.addCookies(kept);
   }
   copied() { return this.page.evaluate(() => navigator.clipboard.readText()); }
   sees(text) { return this.page.getByText(text).first().waitFor(); }

@@ -40,12 +40,16 @@ class KeyVisit extends Visit {
 
   tells(text) { return this.until(async () => (await this.page.evaluate(() => globalThis.told)).some((told) => told.includes(text)), "the page tells " + text); }
 
+  // wrong lists the fields that are marked as wrong; step is the one that is next.
+  wrong() { return this.page.locator("[aria-invalid=true]").evaluateAll((all) => all.map((e) => e.id)); }
+  step() { return this.page.locator(".step[aria-current=step] h2").textContent(); }
+
   // idle waits until the page has done what it was asked for.
   idle() { return this.page.waitForSelector("#page[aria-busy=false]"); }
 
   // prove pastes what the wallet prints and sends it.
   async prove(printed = null) {
-    await this.at("public").fill(printed ?? sign(await this.at("command").inputValue()));
+    await this.at("public").fill(printed ?? sign(await this.text("command")));
     await this.at("send").click();
     await this.idle();
   }
@@ -64,31 +68,40 @@ async function works(key, secret) {
 async function withMouse() {
   const v = await KeyVisit.begin({ viewport: { width: 1200, height: 900 } });
   await v.look("vite_1");
-  await v.says("fault", /An address has vite_/);
+  await v.says("address-hint", /An address has vite_/);
+  assert.deepEqual(await v.wrong(), ["address"]);
   await v.look(given.address);
-  assert.equal(await v.text("fault"), "");
-  assert.equal(await v.text("key"), "none");
+  assert.deepEqual(await v.wrong(), []);
+  assert.equal(await v.text("found"), given.address);
+  assert.equal(await v.step(), "2Prove that the account is yours");
+  await v.says("until", /Valid for another 4 min \d+ s/);
   await v.says("agent", /^vite_[0-9a-f]{50}$/);
   await v.shot("looked-up");
   await v.at("copy-text").click();
-  await v.until(async () => (await v.copied()) === (await v.at("text").inputValue()), "the text is copied");
+  await v.until(async () => (await v.copied()) === (await v.text("text")), "the text is copied");
   await v.tells("Copied.");
 
   const wrong = JSON.parse(sign("gatewayd wallet sign STORE --json --text something_else"));
   await v.prove(JSON.stringify(wrong));
-  await v.says("refused", /does not match this account/);
+  await v.says("public-hint", /does not match this account/);
   await v.prove("nonsense");
-  await v.says("refused", /32 bytes/);
+  await v.says("public-hint", /32 bytes/);
+  assert.deepEqual(await v.wrong(), ["public"]);
+  await v.prove(wrong.publicKey);
+  await v.says("signature-hint", /32 bytes/);
+  assert.deepEqual(await v.wrong(), ["signature"]);
   await v.shot("refused");
   await old(v);
 
   await v.prove();
   const [key, secret] = [await v.text("new-key"), await v.text("new-secret")];
   assert.match(key + " " + secret, /^[0-9A-F]{32} [0-9A-F]{32}$/);
-  assert.equal(await v.text("key"), key);
-  assert.equal(await v.at("proof").isVisible(), false, "nobody removes the key by the button that is next");
+  assert.equal(await v.step(), "3Key and secret");
+  for (const id of ["proof", "remove"]) assert.equal(await v.at(id).isVisible(), false, "nobody removes the key by the button that is next");
+  await v.at("done").click({ force: true });
+  assert.equal(await v.text("new-secret"), secret, "it is hidden only after a confirmation");
   await v.shot("issued");
-  await v.at("copy-secret").click();
+  await v.at("copy-new-secret").click();
   await v.until(async () => (await v.copied()) === secret, "the secret is copied");
   assert.match(await works(key, secret), /symbol/i);
   await leave(v, key, secret);
@@ -96,11 +109,16 @@ async function withMouse() {
   await v.look(given.address);
   assert.equal(await v.text("key"), key);
   await v.says("created", /^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d$/);
-  assert.equal(await v.at("send").innerText(), "Remove the key");
+  assert.equal(await v.step(), "4Allow the key to trade");
+  assert.equal(await v.text("pairs"), "none");
   await v.shot("has-a-key");
+  await v.at("remove").click();
+  await v.idle();
+  assert.equal(await v.at("send").innerText(), "Remove the key");
+  await v.says("text", /^remove_/);
   await v.prove();
   await v.tells("Key removed.");
-  assert.equal(await v.text("key"), "none");
+  assert.equal(await v.step(), "2Prove that the account is yours");
   assert.match(await works(key, secret), /key/i);
   await v.end();
 }
@@ -115,11 +133,11 @@ async function old(v) {
   await v.at("again").click();
   await v.idle();
   await v.prove();
-  await v.says("refused", /has expired/);
+  await v.says("text-fault", /has expired/);
   await v.page.unroute("**/api/v2/time", late);
   await v.at("again").click();
   await v.idle();
-  assert.equal(await v.text("refused"), "");
+  assert.equal(await v.text("text-fault"), "");
 }
 
 // leave goes away from a page that shows a secret and comes back: the browser asks first, and the secret is nowhere.
@@ -152,43 +170,56 @@ async function withKeyboard() {
   await v.page.keyboard.type(given.address);
   await press("Enter");
   await v.at("proof").waitFor();
-  await focuses("found", "the focus is where the news are");
+  await focuses("step-2", "the focus is where the news are");
   await goTo("copy-text");
   await press("Space");
   await v.tells("Select the text");
   await goTo("public");
-  await v.page.keyboard.insertText(sign(await v.at("command").inputValue()));
+  await v.page.keyboard.insertText(sign(await v.text("command")));
   await goTo("send");
   assert.ok(await v.at("send").evaluate((e) => parseFloat(getComputedStyle(e).outlineWidth) >= 2), "one sees where the focus is");
   await press("Enter");
   await v.at("issued").waitFor();
-  await focuses("yours", "the focus goes to yours");
+  await focuses("step-3", "the focus goes to the key");
   await v.idle();
   await goTo("address");
   await press("Enter");
-  await v.says("fault", /Save the new key/);
+  await v.says("address-hint", /Save the new key/);
+  await goTo("saved");
+  await press("Space");
   await goTo("done");
   await press("Enter");
-  assert.equal(await v.at("issued").isVisible(), false);
-  assert.equal(await v.at("new-secret").textContent(), "");
-  await focuses("found", "the focus goes to found");
+  await v.at("issued").waitFor({ state: "detached" });
+  await focuses("step-4", "the focus goes to what the key needs");
   await v.end();
 }
 
 // onPhone looks at every part of the page on a narrow screen: nothing is cut off, too small to hit or too pale to read.
 async function onPhone(colorScheme, path) {
   const v = await KeyVisit.begin({ viewport: { width: 320, height: 568 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, colorScheme }, path);
+  let key = null; // whatever the account has
+  await v.page.route("**/agent/info?*", async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, data: { ...answer.data, apiKey: key } } });
+  });
   await v.look(given.address);
   await v.shot("phone-" + colorScheme);
   assert.deepEqual(await v.page.evaluate(poor), []);
-  await v.page.evaluate(() => { // how a new key looks, without making one
-    for (const id of ["new-key", "new-secret"]) document.getElementById(id).textContent = "0123456789ABCDEF".repeat(2);
-    for (const id of ["fault", "refused", "said"]) document.getElementById(id).textContent = "The signature does not match this account and text.";
-    document.getElementById("issued").hidden = false;
-  });
+  await v.prove("nonsense");
+  assert.deepEqual(await v.page.evaluate(poor), []);
+  const made = { code: 0, data: { apiKey: "0123456789ABCDEF".repeat(2), apiSecret: "0123456789ABCDEF".repeat(2) } };
+  await v.page.route("**/agent/key", (route) => route.fulfill({ json: made })); // how a new key looks, without making one
+  await v.prove(JSON.stringify({ publicKey: "ab".repeat(32), signature: "cd".repeat(64) }));
+  await v.at("issued").waitFor();
   await v.shot("phone-issued-" + colorScheme);
   assert.deepEqual(await v.page.evaluate(poor), []);
-  await v.page.evaluate(() => { document.getElementById("issued").hidden = true; });
+  await v.at("saved").click();
+  await v.at("done").click();
+  key = made.data.apiKey;
+  await v.look(given.address);
+  await v.at("pairs").waitFor();
+  await v.shot("phone-permissions-" + colorScheme);
+  assert.deepEqual(await v.page.evaluate(poor), []);
   await v.end();
 }
 
@@ -224,7 +255,7 @@ async function inEveryLook() {
     await v.fits(axe, "keys " + look.name);
     await v.shot(look.name);
     await v.at("language").click();
-    await v.sees("使用步骤");
+    await v.sees("证明账户属于您");
     await v.fits(axe, "keys in Chinese " + look.name);
     await v.shot("zh-" + look.name);
     await v.end();

@@ -33,4 +33,7 @@ assert.match(made.apiKey + " " + made.apiSecret, /^[0-9A-F]{32} [0-9A-F]{32}$/);
 assert.equal((await exchange.account(address)).info.apiKey, made.apiKey);
 await exchange.remove(await prove(account, true));
 assert.equal((await exchange.account(address)).info.apiKey, null);
-console.log(JSON.stringify({ key: made.apiKey, secret: made.apiSecret, agent: account.info.agentAddress }));
+const pair = { tradeToken: "tti_687d8a93915393b219212c73", quoteToken: page.VITE.tokenId };
+const { agentAddress: agent } = account.info, [stake, grant] = [page.stake(agent), page.grant(agent, pair)];
+const plain = ({ to, units, data }) => ({ to, units: String(units), data: Buffer.from(data).toString("hex") });
+console.log(JSON.stringify({ key: made.apiKey, secret: made.apiSecret, agent, stake: plain(stake), grant: plain(grant) }));

@@ -65,6 +65,17 @@ await v.page.getByRole("dialog").getByLabel("Amount").fill("0.1");
 await press(v, "Move 0.1 ETH to the exchange");
 await v.sees("0.1 ETH are on the exchange now.");
 console.log("a move after " + seconds());
+await v.page.keyboard.press("Escape");
+
+await v.page.getByRole("link", { name: "API keys" }).first().click();
+await press(v, "Use the demo account");
+await press(v, "Sign with the demo account");
+await press(v, "Get the key");
+await v.page.getByRole("checkbox", { name: "I have saved both." }).check();
+await press(v, "Hide the secret and continue");
+for (const id of ["grant", "first", "stake"]) await v.at("#send-" + id).click();
+await v.sees("The key can trade.");
+console.log("a key that can trade after " + seconds());
 await v.end();
 
 const phone = await begin({ colorScheme: "dark", viewport: { width: 390, height: 820 }, deviceScaleFactor: 1, isMobile: true, hasTouch: true });

@@ -60,7 +60,7 @@ await reader.page.getByRole("link", { name: "USDT" }).click();
 await reader.page.waitForURL(/\/bridge#\/deposit\//);
 await reader.end();
 
-// The switches of language and colours work by keyboard, and last.
+// The switches of language and colours work by keyboard, and last, also on the other listener.
 const v = await begin({ colorScheme: "light" });
 await v.open(given.exchange + "/");
 const ground = () => v.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -80,6 +80,12 @@ await v.fits(axe, "start in Chinese");
 await v.shot("start-exchange-zh-1440-dark");
 await v.at('nav a[href$="/keys"]').click();
 await v.page.waitForURL(/\/keys$/);
+await v.open(given.gateway + "/bridge");
+await v.at("nav a[aria-current]", { hasText: "跨链桥" }).waitFor();
+assert.notEqual(await ground(), light);
+await v.at("#language").click();
+await v.open(given.exchange + "/trade");
+await v.at("nav a[aria-current]", { hasText: "Trade" }).waitFor();
 await v.end();
 
 const chinese = await begin({ colorScheme: "dark", locale: "zh-CN" });

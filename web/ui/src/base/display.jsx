@@ -79,7 +79,7 @@ export function Copy({ text, what = "", wide = false, id }) {
 
 // Whole is a text to be used elsewhere, in full, with a button that copies it.
 export function Whole({ text, what, id }) {
-  return <div class="joined"><div class="whole" id={id} tabIndex={0} role="textbox" aria-readonly="true" aria-label={what}>{text}</div><Copy text={text} what={what} wide /></div>;
+  return <div class="joined"><div class="whole" id={id} tabIndex={0} role="textbox" aria-readonly="true" aria-label={what}>{text}</div><Copy id={id && "copy-" + id} text={text} what={what} wide /></div>;
 }
 
 // shapes tell states apart without colour.

@@ -4,12 +4,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./forms.jsx";
 import { base } from "./http.js";
 import { Icon } from "./icons.jsx";
-import { language, useMessages } from "./messages.js";
+import { formatMessage, language, useMessages } from "./messages.js";
 import { remembered } from "./store.js";
 import { said } from "./tell.js";
 import { loadSite, online, retry, site } from "./use.js";
 
-const theme = remembered("theme", ["auto", "light", "dark"], "auto");
+const theme = remembered("theme", ["auto", "light", "dark"], "auto", "cookie");
 
 // linkTo is the address of a page of the site, here or on another listener.
 export const linkTo = (link) => (/^https?:/.test(link) ? link : base() + "/" + link);
@@ -61,12 +61,19 @@ export function Contact({ about }) {
   return <span class="contact">{w.contact}{w.language === "zh" ? "：" : ": "}<a href={href}>{contact.replace(/^(mailto:|https:\/\/)/, "").replace(/(\?.*|\/)$/, "")}</a></span>;
 }
 
-const served = ["bridge", "trade", "start"]; // their readers need the operator, and see when no contact is configured
+// Operator is who runs the site: name, terms of use and contact.
+export function Operator() {
+  const w = useMessages();
+  const { operator, terms } = site.use();
+  return <span class="operator">{operator && formatMessage(w.operatedBy, { name: operator }) + " · "}{terms && <><a href={terms}>{w.terms}</a>{" · "}</>}<Contact /></span>;
+}
+
+const served = ["bridge", "trade", "start", "keys"]; // their readers need the operator, and see when no contact is configured
 
 // Page is the frame of a page.
 function Page({ active, title, wide, children }) {
   const w = useMessages();
-  const { demo, design, contact } = site.use();
+  const { demo, design, contact, operator, terms } = site.use();
   useEffect(() => {
     document.documentElement.lang = w.language === "zh" ? "zh-CN" : "en";
     document.title = title(w.language);
@@ -76,7 +83,7 @@ function Page({ active, title, wide, children }) {
     <Lost />
     <main class={wide ? "wide" : ""}>{children}</main>
     <footer>{demo && <span><Icon name="warning" size={14} /> {w.demo}</span>}
-      <span>{(contact || served.includes(active)) && <Contact />}{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
+      <span>{(contact || operator || terms || served.includes(active)) && <Operator />}{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
     <p class="said" id="said" role="status">{said.use()}</p>
   </>;
 }

@@ -3,7 +3,7 @@ import { remembered } from "./store.js";
 
 const system = /^zh\b/i.test(globalThis.navigator?.language ?? "") ? "zh" : "en";
 
-export const language = remembered("language", ["en", "zh"], system);
+export const language = remembered("language", ["en", "zh"], system, "cookie");
 
 export const shared = {
   en: {
@@ -12,7 +12,7 @@ export const shared = {
     loading: "Loading…", again: "Try again", offline: "No answer from the server. The page tries again automatically.",
     tooMany: "Too many requests. The page tries again automatically.", broken: "The page has an error. Reload it.",
     demo: "Development environment: all keys are public, and funds have no value.", explorer: "Open in the explorer", utc: "UTC",
-    sources: "Sources and licences", newer: "Newer", older: "Older", close: "Close", cancel: "Cancel", reference: "API", contact: "Contact", noContact: "The operator has published no contact.", design: "Design", noValue: "no value",
+    sources: "Sources and licences", newer: "Newer", older: "Older", close: "Close", cancel: "Cancel", reference: "API", contact: "Contact", operatedBy: "Operated by {name}", terms: "Terms of use", noContact: "The operator has published no contact.", design: "Design", noValue: "no value",
     step_done: "done", step_now: "in progress", step_wait: "to come", step_warn: "needs attention", step_bad: "failed",
   },
   zh: {
@@ -21,7 +21,7 @@ export const shared = {
     loading: "加载中…", again: "重试", offline: "服务器没有响应，页面会自动重试。",
     tooMany: "请求过于频繁，页面稍后会重试。", broken: "页面出现问题，请重新加载。",
     demo: "开发环境：所有密钥都是公开的，这里没有真钱。", explorer: "在区块浏览器中打开", utc: "UTC",
-    sources: "来源与许可证", newer: "较新", older: "较早", close: "关闭", cancel: "取消", reference: "API", contact: "联系方式", noContact: "运营方没有公布联系方式。", design: "组件", noValue: "暂无数值",
+    sources: "来源与许可证", newer: "较新", older: "较早", close: "关闭", cancel: "取消", reference: "API", contact: "联系方式", operatedBy: "运营方：{name}", terms: "使用条款", noContact: "运营方没有公布联系方式。", design: "组件", noValue: "暂无数值",
     step_done: "已完成", step_now: "进行中", step_wait: "未开始", step_warn: "需要处理", step_bad: "失败",
   },
 };

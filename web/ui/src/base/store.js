@@ -18,20 +18,27 @@ export const usable = (held) => ({
 
 export const store = (first) => usable(value(first));
 
-// remembered is a store whose text outlives the page: in this browser, or until its tab is closed ("sessionStorage"). It is for habits, never for
-// keys. `allowed` lists the values, or checks one.
+// cookie keeps a text for all pages of this host: its listeners on other ports are other origins, which share no localStorage.
+const cookie = {
+  getItem: (name) => document.cookie.split("; ").find((one) => one.startsWith(name + "="))?.slice(name.length + 1) ?? null,
+  setItem(name, text) { document.cookie = `${name}=${text}; Path=/; Max-Age=31536000; SameSite=Lax`; },
+};
+
+// remembered is a store whose text outlives the page: in this browser, until its tab is closed ("sessionStorage"), or for the pages on all ports of
+// this host ("cookie", for texts without special characters). It is for habits, never for keys. `allowed` lists the values, or checks one.
 export function remembered(name, allowed, first, where = "localStorage") {
   const fits = typeof allowed === "function" ? allowed : (value) => allowed.includes(value);
+  const place = () => (where === "cookie" ? cookie : globalThis[where]);
   let kept = null;
   try {
-    kept = globalThis[where].getItem(name);
+    kept = place().getItem(name);
   } catch { /* a browser that keeps nothing */ }
   const held = store(kept !== null && fits(kept) ? kept : first);
   const set = held.set;
   held.set = (next) => {
     set(next);
     try {
-      globalThis[where].setItem(name, next);
+      place().setItem(name, next);
     } catch { /* then it lasts as long as the page */ }
   };
   return held;

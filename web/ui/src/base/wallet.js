@@ -1,6 +1,6 @@
-// The demo user's wallet of a development environment, in the page: it signs with a publicly known key. Nothing of it is loaded elsewhere.
+// The wallets of a development environment's demo accounts, in the page: they sign with publicly known keys. Nothing of it is loaded elsewhere.
 import { ask, base, Refused } from "./http.js";
-import { base64 } from "./vite.js";
+import { base64, hex } from "./vite.js";
 
 const post = (path, body) => ask(base() + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
@@ -15,18 +15,23 @@ const node = {
   },
 };
 
-let opening = null;
+const opened = {};
 
-// openWallet finds the demo user and loads the library that signs, once for the page.
-export function openWallet() {
-  opening ??= Promise.all([ask(base() + "/demo/user"), import("@vite/vitejs")]).then(([user, { accountBlock }]) => new Wallet(user, accountBlock));
-  opening.catch(() => { opening = null; });
-  return opening;
+// openWallet finds a demo account and loads the library that signs, once for the page: the demo user, or the "newcomer" without an API key.
+export function openWallet(name = "user") {
+  opened[name] ??= Promise.all([ask(base() + "/demo/" + name), import("@vite/vitejs")]).then(([user, library]) => new Wallet(user, library));
+  opened[name].catch(() => { delete opened[name]; });
+  return opened[name];
 }
 
 class Wallet {
-  constructor(user, accountBlock) {
-    Object.assign(this, { address: user.address, source: user.source, key: user.privateKey, accountBlock, turn: Promise.resolve() });
+  constructor(user, { accountBlock, utils }) {
+    Object.assign(this, { address: user.address, source: user.source, key: user.privateKey, accountBlock, utils, turn: Promise.resolve() });
+  }
+
+  // sign signs a text as `gatewayd wallet sign` does.
+  sign(text) {
+    return { publicKey: this.key.slice(64), signature: this.utils.ed25519.sign(hex(new TextEncoder().encode(text)), this.key) };
   }
 
   // inTurn makes blocks one after the other: each stands on the one before.

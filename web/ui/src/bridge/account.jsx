@@ -1,6 +1,6 @@
 // What both directions share: the chains with the direction, the token, the address on the exchange chain, the demo wallet.
 import { useEffect, useState } from "preact/hooks";
-import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, linkTo, Short, State, Table } from "../base/components.jsx";
+import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, linkTo, Operator, Short, State, Table } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
@@ -102,7 +102,7 @@ function About({ network, token }) {
   const w = useMessages(messages);
   const symbol = assetName(token.symbol), values = { token: token.symbol, symbol, source: network.sourceName, exchange: network.exchangeName };
   const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
-  return <div class="about" id="about"><h3>{formatMessage(w.about, values)}</h3><p class="small">{formatMessage(w.aboutToken, values)} <Contact /></p>
+  return <div class="about" id="about"><h3>{formatMessage(w.about, values)}</h3><p class="small">{formatMessage(w.aboutToken, values)} <Operator /></p>
     <Facts list={[[formatMessage(w.assetOn, values), token.asset === "native" ? w.coin : id(token.asset)], [formatMessage(w.tokenOn, values), id(token.tokenId)]]} /></div>;
 }
 

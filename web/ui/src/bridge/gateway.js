@@ -77,8 +77,6 @@ export function comment(type, address, label) {
   return new Uint8Array([0x0b, 0xc3, type, ...(type === 1 ? [...sized(address), ...sized(label)] : bytes(address))]);
 }
 
-export const hex = (bytes) => [...bytes].map((b) => b.toString(16).padStart(2, "0")).join("");
-
 // withAmount adds an amount to the payment link of a ledger of coins (BIP-21).
 export const withAmount = (uri, units, decimals) => (units ? uri + (uri.includes("?") ? "&" : "?") + "amount=" + plain(units, decimals) : uri);
 

@@ -1,5 +1,6 @@
 // What the page of API keys asks the exchange, and what it decides: functions of plain values.
 import { ask, Refused } from "../base/http.js";
+import { bytes, exchangeContract, tokenWord, word } from "../base/vite.js";
 
 // life is how long the exchange takes a signed text, in seconds, less what sending takes.
 export const life = 280;
@@ -34,6 +35,9 @@ export class Exchange {
     return { address, info, pairs, cycle: packages[0].cycle };
   }
 
+  // markets are the pairs that may be granted.
+  markets() { return this.ask("/markets"); }
+
   issue(proof) { return this.post("/agent/key", proof); }
 
   remove(proof) { return this.post("/agent/removal", proof); }
@@ -41,6 +45,10 @@ export class Exchange {
 
 // advice is the page's word for what the exchange says is wrong, where that is not enough to know what to do.
 const advice = { "Invalid timestamp": "tooOld", "Invalid signature": "notSigned", "Invalid pubKey: not the account's": "otherKey" };
+
+// placeOf names the field that a refusal concerns.
+const places = { "Invalid timestamp": "text", "Invalid signature": "public", "Invalid pubKey: not the account's": "public" };
+export const placeOf = (error) => places[error.message] ?? "send";
 
 // fault is why the exchange has refused, in the page's messages where it has one.
 export function fault(error, w) {
@@ -74,6 +82,9 @@ export function signed(first, second) {
   return ok ? { pubKey: found.publicKey, signature: found.signature } : null;
 }
 
+// faulty names the field of what signed refuses.
+export const faulty = (first) => (isBytes(first.trim(), 32) ? "signature" : "public");
+
 // isBytes tells whether a text is so many bytes in hexadecimal or base64.
 function isBytes(text, size) {
   if (typeof text !== "string") return false;
@@ -83,3 +94,20 @@ function isBytes(text, size) {
 
 // enough is the quota that an order takes.
 export const enough = 30_000;
+
+// What the account's wallet sends, so that the key can trade: { to, units of VITE, data }. docs/exchange-api.md has the forms.
+export const VITE = { tokenId: "tti_5649544520544f4b454e6e40", decimals: 18 };
+const quotaContract = "vite_0000000000000000000000000000000000000003f6af7459b9";
+
+const addressWord = (address) => word(address.slice(5, 45) + "00"); // 20 bytes and the kind: a user's
+
+export const stakeVITE = 10_000; // quota for some fifty orders in 75 seconds
+
+export const firstTransfer = (agent) => ({ to: agent, units: 1n, data: bytes("") });
+
+export const stake = (agent) => ({ to: quotaContract, units: BigInt(stakeVITE) * 10n ** 18n, data: bytes("d2fd352d" + addressWord(agent)) });
+
+export const grant = (agent, { tradeToken, quoteToken }) => ({
+  to: exchangeContract, units: 0n,
+  data: bytes("2020d850" + ["1", addressWord(agent), "80", "c0", "1", tokenWord(tradeToken), "1", tokenWord(quoteToken)].map(word).join("")),
+});

@@ -1,68 +1,96 @@
-// The page of API keys: an account is looked up, proven by a signature, and gets a key or loses it. The secret is in this page's memory alone, until it is
-// hidden.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Copy, Note, open, tell, Time, trouble } from "../base/components.jsx";
+// The page of API keys, in four steps: an account is looked up and proven by a signature, gets a key, and lets it trade; or it loses its key. The secret is
+// in this page's memory alone, until it is hidden.
+import { useEffect, useState } from "preact/hooks";
+import { Button, Copy, Facts, Field, lasted, linkTo, Note, open, State, Steps, tell, Time, trouble, Whole, WithCode } from "../base/components.jsx";
 import { grouped, shown } from "../base/amount.js";
 import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { isAddress } from "../base/names.js";
-import { challenge, command, enough, Exchange, fault as faultOf, life, signed } from "./exchange.js";
+import { assetName, isAddress } from "../base/names.js";
+import { site, usePoll } from "../base/use.js";
+import { hex, paymentLink } from "../base/vite.js";
+import { challenge, command, enough, Exchange, fault as faultOf, faulty, firstTransfer, grant, life, placeOf, signed, stake, stakeVITE, VITE } from "./exchange.js";
 import { messages } from "./messages.js";
 import "./keys.css";
 
 const exchange = new Exchange(base());
 
-// useWork does one thing at a time and keeps what went wrong, beside what it is of. No button is disabled: who uses the keyboard would lose the place.
+// useWork does one thing at a time and keeps what went wrong, with the field that it concerns. No button is disabled: who uses the keyboard would lose
+// the place.
 function useWork(w) {
   const [busy, setBusy] = useState(false), [fault, setFault] = useState({ of: "", text: "" });
   useEffect(() => { document.getElementById("page").setAttribute("aria-busy", String(busy)); }, [busy]);
-  const during = async (of, act) => {
+  const during = async (place, act) => {
     if (busy) return;
     setBusy(true);
     setFault({ of: "", text: "" });
     try {
       await act();
     } catch (e) {
-      setFault({ of, text: e instanceof Refused && e.code !== undefined ? faultOf(e, w) : trouble(e, w) });
+      const refused = e instanceof Refused && e.code !== undefined;
+      setFault({ of: place(e), text: refused ? faultOf(e, w) : trouble(e, w) });
     } finally {
       setBusy(false);
     }
   };
-  return { during, fault, complain: (of, text) => setFault({ of, text }) };
+  return { busy, during, fault: (of) => (fault.of === of ? fault.text : ""), complain: (of, text) => setFault({ of, text }) };
 }
 
 // ask makes a new text to sign.
 async function ask(account) {
   const seconds = await exchange.seconds(), agent = account.info.agentAddress, removal = account.info.apiKey !== null;
-  return { text: challenge(agent, seconds, removal), fields: { address: account.address, agentAddress: agent, timestamp: String(seconds) }, removal, made: Date.now() };
+  return { text: challenge(agent, seconds, removal), fields: { address: account.address, agentAddress: agent, timestamp: String(seconds) }, removal };
+}
+
+// needs lists what a key lacks for trading.
+const needs = ({ info, pairs }) => [pairs.length === 0 && "pairs", info.quota < enough && "quota"].filter(Boolean);
+
+// useNews asks for an account again while its key cannot trade: the wallet acts elsewhere.
+function useNews(account) {
+  const waits = account?.info.apiKey && needs(account).length > 0;
+  const { data } = usePoll(waits ? () => exchange.account(account.address) : null, 5000, [account, waits]);
+  return data ?? account;
 }
 
 function Keys() {
   const w = useMessages(messages);
-  const { during, fault, complain } = useWork(w);
-  const [address, setAddress] = useState(""), [account, setAccount] = useState(null), [proof, setProof] = useState(null), [issued, setIssued] = useState(null), [focus, setFocus] = useState("");
+  const work = useWork(w);
+  const [address, setAddress] = useState(""), [found, setFound] = useState(null), [proof, setProof] = useState(null), [issued, setIssued] = useState(null), [focus, setFocus] = useState("");
+  const [demo, setDemo] = useState(null), links = site.use();
+  const account = useNews(found);
   const look = async (whose) => {
     setProof(null);
-    setAccount(null);
-    const found = await exchange.account(whose);
-    setAccount(found);
-    setProof(await ask(found));
+    setFound(null);
+    const next = await exchange.account(whose);
+    setFound(next);
+    if (!next.info.apiKey) setProof(await ask(next));
+    return next;
   };
   const lookUp = (e) => {
     e.preventDefault();
     const whose = address.trim();
-    if (issued) return complain("lookup", w.saveFirst);
-    if (!isAddress(whose)) return complain("lookup", w.addressWrong);
-    return during("lookup", () => look(whose).then(() => setFocus("found")));
+    if (issued) return work.complain("address", w.saveFirst);
+    if (!isAddress(whose)) return work.complain("address", w.addressWrong);
+    return work.during(() => "address", async () => setFocus((await look(whose)).info.apiKey ? "step-4" : "step-2"));
   };
-  const send = (pasted) => during("sign", async () => {
-    if (proof.removal) await exchange.remove({ ...proof.fields, ...pasted });
-    const made = proof.removal ? null : await exchange.issue({ ...proof.fields, ...pasted });
-    if (made) setIssued(made);
-    else tell(w.removed);
-    setFocus(made ? "yours" : "found");
-    await look(account.address);
-  });
+  const useDemo = () => (issued ? work.complain("address", w.saveFirst) : work.during(() => "address", async () => {
+    const opened = await (await import("../base/wallet.js")).openWallet("newcomer");
+    setDemo(opened);
+    setAddress(opened.address);
+    setFocus((await look(opened.address)).info.apiKey ? "step-4" : "step-2");
+  }));
+  const send = (first, second) => {
+    const pasted = signed(first, second);
+    if (!pasted) return work.complain(faulty(first), w.bytesWrong);
+    return work.during(placeOf, async () => {
+      if (proof.removal) await exchange.remove({ ...proof.fields, ...pasted });
+      const made = proof.removal ? null : await exchange.issue({ ...proof.fields, ...pasted });
+      if (made) setIssued(made);
+      else tell(w.removed);
+      setFocus(made ? "step-3" : "step-2");
+      await look(found.address);
+    });
+  };
+  const renew = () => work.during(() => "text", async () => setProof(await ask(found)));
   useEffect(() => {
     if (!issued) return undefined;
     const stay = (e) => e.preventDefault(); // the browser asks whether to leave
@@ -71,96 +99,148 @@ function Keys() {
   }, [issued]);
   useEffect(() => { // where the news are
     const at = focus && document.getElementById(focus);
-    if (!at || at.closest("[hidden]")) return;
+    if (!at) return;
     at.focus();
     setFocus("");
   });
+  const key = account?.info.apiKey;
+  const wallet = account && demo?.address === account.address ? demo : null;
+  const signing = { proof, work, send, renew, wallet };
+  const now = !account ? 1 : issued ? 3 : !key ? 2 : needs(account).length ? 4 : 5;
+  const step = (n, title, content) => <Step n={n} now={now} title={title}>{content || <p class="faint">{w["later" + n]}</p>}</Step>;
   return <>
     <div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
-    <div class="intro"><section class="card" aria-labelledby="whose"><h2 id="whose">{w.whose}</h2><form id="lookup" onSubmit={lookUp}>
-      <label for="address">{w.address}</label>
-      <div class="joined"><input id="address" class="code" autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="vite_…" required aria-describedby="fault" value={address} onInput={(e) => setAddress(e.currentTarget.value)} />
-        <button class="main">{w.look}</button></div>
-    </form><p id="fault" class="hint bad" role="alert">{fault.of === "lookup" ? fault.text : ""}</p></section>
-    <What /></div>
-    <Issued made={issued} hide={() => { setIssued(null); setFocus("found"); }} />
-    <Account account={account} />
-    <Proof proof={issued ? null : proof} fault={fault.of === "sign" ? fault.text : ""} send={send} refuse={() => complain("sign", w.bytesWrong)} renew={() => during("sign", async () => setProof(await ask(account)))} />
+    <Steps label={w.steps} at={now - 1} list={[w.step1, w.step2, w.step3, w.step4]} />
+    {step(1, w.whose, <>
+      <form id="lookup" onSubmit={lookUp}><Field id="address" label={w.address} wrap class="code" autocapitalize="off" placeholder="vite_…" hint={w.addressHint} value={address} fault={work.fault("address")} onInput={(e) => setAddress(e.currentTarget.value)}>
+        <button class="main">{w.look}</button></Field></form>
+      {links.demo && <p><Button id="demo" onClick={useDemo} busy={work.busy}>{w.useDemo}</Button></p>}
+      {account && <Facts list={[[w.found, <code id="found">{account.address}</code>], [w.agent, <><code id="agent">{account.info.agentAddress}</code> <Copy text={account.info.agentAddress} what={w.agent} /><p class="small faint">{w.agentIs}</p></>]]} />}</>)}
+    {step(2, w.apply, key ? <p>{w.proven}</p> : proof && <Proof {...signing} />)}
+    {step(3, w.yours, issued ? <Issued made={issued} hide={() => { setIssued(null); setFocus("step-4"); }} /> : key && <Key account={account} />)}
+    {step(4, w.allow, key && !issued && <Permissions account={account} wallet={wallet} />)}
+    {key && !issued && <section class="card" id="removal"><h2>{w.remove}</h2>
+      {proof ? <Proof {...signing} /> : <><p>{w.removeLead}</p><p class="after"><Button id="remove" onClick={renew} busy={work.busy}>{w.remove}…</Button></p><p class="hint bad" role="alert">{work.fault("text")}</p></>}</section>}
   </>;
 }
 
-function What() {
+// Step is one of the four, with its number and whether it is done.
+function Step({ n, now, title, children }) {
   const w = useMessages(messages);
-  return <section class="card" aria-labelledby="what"><h2 id="what">{w.what}</h2>
-    <ol class="ways">{[w.way1, w.way2, w.way3, w.way4].map((way) => <li key={way}>{way}</li>)}</ol></section>;
+  const kind = n < now ? "done" : n === now ? "now" : "wait";
+  return <section class={"card step " + kind} aria-labelledby={"step-" + n} aria-current={kind === "now" ? "step" : undefined}>
+    <h2 id={"step-" + n} tabIndex={-1}><span class="number" aria-hidden="true">{n}</span>{title}{kind !== "now" && <State kind={kind === "done" ? "good" : "wait"}>{w["step_" + kind]}</State>}</h2>{children}</section>;
 }
 
 // Issued shows a key and its secret, once.
 function Issued({ made, hide }) {
   const w = useMessages(messages);
-  const row = (name, id, value) => <><dt>{name}</dt><dd class="row"><code id={"new-" + id}>{value}</code> <Copy id={"copy-" + id} text={value} what={name} wide /></dd></>;
-  return <section class="card strong" id="issued" aria-labelledby="yours" hidden={!made}><h2 id="yours" tabIndex={-1}>{w.yours}</h2>
-    <p><strong>{w.once}</strong> {w.put}</p>
-    <dl class="facts">{row(w.key, "key", made?.apiKey ?? "")}{row(w.secret, "secret", made?.apiSecret ?? "")}</dl>
-    <p class="after"><button type="button" id="done" onClick={hide}>{w.done}</button></p></section>;
+  const [saved, setSaved] = useState(false);
+  return <div id="issued">
+    <Note kind="warn"><strong>{w.once}</strong> {w.put}</Note>
+    <span class="label">{w.key}</span><Whole id="new-key" text={made.apiKey} what={w.key} />
+    <span class="label">{w.secret}</span><Whole id="new-secret" text={made.apiSecret} what={w.secret} />
+    <label class="check after"><input type="checkbox" id="saved" checked={saved} onChange={(e) => setSaved(e.currentTarget.checked)} />{w.saved}</label>
+    <p><Button kind="main" id="done" aria-disabled={!saved} onClick={hide}>{w.done}</Button></p></div>;
 }
 
-function Account({ account }) {
+// Key shows a key that was made before.
+function Key({ account: { info, cycle } }) {
   const w = useMessages(messages);
-  const { info, pairs, cycle } = account ?? {};
-  const needs = info?.apiKey ? [pairs.length === 0 && w.needPairs, info.quota < enough && w.needQuota].filter(Boolean) : [];
-  return <section class="card" id="account" aria-labelledby="found" hidden={!account}><h2 id="found" tabIndex={-1}>{w.found}</h2>{needs.length > 0 && <Note kind="warn"><strong>{w.notYet}</strong> {needs.join(" ")}</Note>}{account && <dl class="facts">
-    <dt>{w.whose}</dt><dd><code>{account.address}</code> <Copy text={account.address} what={w.whose} /></dd>
-    <dt>{w.agent}</dt><dd><code id="agent">{info.agentAddress}</code> <Copy text={info.agentAddress} what={w.agent} /></dd>
-    <dt>{w.quota}</dt><dd class="num" id="quota">{grouped(String(info.quota))}{info.quota < enough && ": " + w.little}</dd>
-    <dt>{w.stake}</dt><dd class="num" id="stake">{shown(BigInt(info.agentPledgeAmount), 18)}<span class="unit">VITE</span></dd>
-    <dt>{w.pairs}</dt><dd id="pairs">{pairs.length ? pairs.join(", ") : w.noPairs}</dd>
-    <dt>{w.key}</dt><dd><code id="key">{info.apiKey || w.none}</code></dd>
-    <dt>{w.created}</dt><dd id="created">{info.createTime ? <Time ms={info.createTime * 1000} /> : "–"}</dd>
-    <dt>{w.calls}</dt><dd id="calls">{formatMessage(w.callsEach, { n: grouped(String(info.maxCount)), each: cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }) })}</dd>
-  </dl>}</section>;
+  return <><Facts list={[
+    [w.key, <code id="key">{info.apiKey}</code>],
+    [w.created, info.createTime ? <span id="created"><Time ms={info.createTime * 1000} /></span> : null],
+    [w.calls, <span id="calls">{formatMessage(w.callsEach, { n: grouped(String(info.maxCount)), each: cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }) })}</span>],
+  ]} /><p class="small faint">{w.lost}</p></>;
 }
 
-// useAge tells whether a text has become too old to be taken.
-function useAge(proof) {
-  const [stale, set] = useState(false);
+// Permissions are what the account's wallet sends, so that the key can trade.
+function Permissions({ account: { info, pairs }, wallet }) {
+  const w = useMessages(messages);
+  const { trade, reference } = site.use();
+  const markets = usePoll(() => exchange.markets(), 0, []).data ?? [];
+  const [chosen, setChosen] = useState("");
+  const pair = markets.find((m) => m.symbol === chosen) ?? markets[0];
+  const agent = info.agentAddress, left = needs({ info, pairs }), staked = BigInt(info.agentPledgeAmount), unstaked = staked === 0n;
+  const name = (m) => assetName(m.tradeTokenSymbol) + " / " + assetName(m.quoteTokenSymbol);
+  return <>
+    {left.length ? <p>{w.allowLead}</p> : <Note kind="good"><strong>{w.ready}</strong> {w.readyNext} {trade && <a href={linkTo(trade)}>{w.trade}</a>}{trade && reference && " · "}{reference && <a href={linkTo(reference)}>{w.reference}</a>}</Note>}
+    <ol class="tasks">
+      <li><h3>{w.grant} <State kind={pairs.length ? "good" : "wait"}>{pairs.length ? w.step_done : w.open}</State></h3>
+        <p>{w.grantLead}</p><Facts list={[[w.pairs, <span id="pairs">{pairs.length ? pairs.join(", ") : w.none}</span>]]} />
+        {pair && <><label for="pair">{w.pair}</label><select id="pair" value={pair.symbol} onChange={(e) => setChosen(e.currentTarget.value)}>{markets.map((m) => <option key={m.symbol} value={m.symbol}>{name(m)}</option>)}</select>
+          <Sending key={pair.symbol} id="send-grant" wallet={wallet} title={formatMessage(w.grantSend, { pair: name(pair) })} unfold={pairs.length === 0} {...grant(agent, pair)} /></>}</li>
+      <li><h3>{w.quota} <State kind={info.quota < enough ? "wait" : "good"}>{info.quota < enough ? w.open : w.step_done}</State></h3>
+        <p>{w.quotaLead}</p>
+        <Facts list={[[w.stake, <span class="num" id="stake">{shown(staked, 18)}<span class="unit">VITE</span></span>], [w.quota, <span class="num" id="quota">{grouped(String(info.quota))}</span>]]} />
+        {info.quota < enough && !unstaked && <Note kind="warn">{w.quotaUsed}</Note>}
+        <Sending id="send-first" wallet={wallet} title={w.firstSend} unfold={unstaked} {...firstTransfer(agent)} />
+        <Sending id="send-stake" wallet={wallet} title={formatMessage(w.stakeSend, { amount: grouped(String(stakeVITE)) })} unfold={unstaked} {...stake(agent)} /></li>
+    </ol></>;
+}
+
+// Sending is a transaction of the account's wallet: to be entered there, by a link, or sent by the demo account. It is sent once.
+function Sending({ id, title, to, units, data, wallet, unfold, children }) {
+  const w = useMessages(messages);
+  const [state, setState] = useState("open"), [fault, setFault] = useState(null);
+  const link = paymentLink(to, VITE, units, data);
+  const send = async () => {
+    setState("busy");
+    setFault(null);
+    try {
+      await wallet.send(to, VITE.tokenId, units, data);
+      setState("sent");
+    } catch (error) {
+      setState(error instanceof Refused ? "open" : "unknown");
+      setFault(error);
+    }
+  };
+  const after = { sent: ["good", w.sent], unknown: ["warn", w.unknown] }[state];
+  return <details open={unfold}><summary>{title}</summary>{children}<Facts list={[
+    [w.to, <><code>{to}</code> <Copy text={to} what={w.to} /></>], [w.amount, <span class="num">{shown(units, VITE.decimals, VITE.decimals)}<span class="unit">VITE</span></span>], [w.data, data.length > 0 && <><code>{hex(data)}</code> <Copy text={hex(data)} what={w.data} /></>],
+  ]} /><p class="row"><a class="button" href={link}>{w.openWallet}</a><Copy text={link} what={w.link} wide />{wallet && (after ? <State kind={after[0]}>{after[1]}</State> : <Button id={id} kind="main" busy={state === "busy"} onClick={send}>{w.sendDemo}</Button>)}</p>
+    {fault && state === "open" && <p class="hint bad" role="alert">{trouble(fault, w)}</p>}</details>;
+}
+
+// useLeft is for how many seconds a text is still taken.
+function useLeft(proof) {
+  const [left, set] = useState(life);
   useEffect(() => {
-    set(false);
-    const timer = proof && setTimeout(() => set(true), life * 1000);
-    return () => clearTimeout(timer);
+    const until = Date.now() + life * 1000;
+    const draw = () => set(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
+    draw();
+    const timer = setInterval(draw, 1000);
+    return () => clearInterval(timer);
   }, [proof]);
-  return stale;
+  return left;
 }
 
-function Proof({ proof, fault, send, refuse, renew }) {
+// Proof has the account's owner sign a text. What was pasted belongs to one text: a new one begins with empty fields.
+const Proof = (signing) => <Signing key={signing.proof.text} {...signing} />;
+
+function Signing({ proof, work, send, renew, wallet }) {
   const w = useMessages(messages);
   const [pasted, setPasted] = useState(""), [signature, setSignature] = useState("");
-  const stale = useAge(proof), before = useRef(null);
-  if (before.current !== proof) { // what was pasted is of another text
-    before.current = proof;
-    if (pasted) setPasted("");
-    if (signature) setSignature("");
-  }
+  const left = useLeft(proof), { text, fields, removal } = proof;
   const submit = (e) => {
     e.preventDefault();
-    const given = signed(pasted, signature);
-    if (given) send(given);
-    else refuse();
+    send(pasted, signature);
   };
-  const text = proof?.text ?? "", line = text && command(text);
-  const shown = (id, name, value) => <><label for={id}>{name}</label><textarea id={id} rows="2" readonly spellcheck={false} value={value} /></>;
-  return <section class="card" id="proof" aria-labelledby="act" hidden={!proof}><h2 id="act">{proof?.removal ? w.remove : w.apply}</h2><p id="explain">{proof?.removal ? w.removeLead : w.applyLead}</p>
-    {shown("text", w.text, text)}
-    <p class="row"><Copy id="copy-text" text={text} what={w.text} wide /><button type="button" id="again" onClick={renew}>{w.fresh}</button> <span id="until" class="faint small" aria-live="polite">{stale ? w.stale : w.good}</span></p>
+  return <div id="proof"><p id="explain">{removal ? w.removeLead : w.applyLead}</p>
+    <span class="label">{w.text}</span><Whole id="text" text={text} what={w.text} />
+    <Facts list={[[w.allows, removal ? w.allowsRemoval : w.allowsKey], [w.parts, formatMessage(removal ? w.partsRemoval : w.partsKey, { agent: fields.agentAddress.slice(0, 12) + "…" })], [w.made, <Time ms={fields.timestamp * 1000} />]]} />
+    <p class="row"><span id="until">{left > 0 ? formatMessage(w.valid, { time: lasted(left, w.language) }) : <State kind="warn">{w.stale}</State>}</span><Button id="again" kind={left > 0 ? "" : "main"} onClick={renew}>{w.fresh}</Button></p>
+    <p class="hint bad" id="text-fault" role="alert">{work.fault("text")}</p>
+    {wallet && <p class="after"><Button id="sign-demo" onClick={() => setPasted(JSON.stringify(wallet.sign(text)))}>{w.signDemo}</Button></p>}
     <p class="after">{w.sign}</p>
-    {shown("command", w.command, line)}
-    <p class="row"><Copy id="copy-command" text={line} what={w.command} wide /></p>
+    <span class="label">{w.command}</span><Whole id="command" text={command(text)} what={w.command} />
+    <p class="small faint"><WithCode>{w.store}</WithCode></p>
     <form id="sign" onSubmit={submit}>
-      <label for="public">{w.public}</label><textarea id="public" rows="3" autocomplete="off" spellcheck={false} required aria-describedby="refused" value={pasted} onInput={(e) => setPasted(e.currentTarget.value)} />
-      <label for="signature">{w.signature}</label><textarea id="signature" rows="2" autocomplete="off" spellcheck={false} aria-describedby="refused" value={signature} onInput={(e) => setSignature(e.currentTarget.value)} />
-      <p class="after"><button class={"main" + (proof?.removal ? " danger" : "")} id="send">{proof?.removal ? w.remove : w.send}</button></p>
-    </form>
-    <p id="refused" class="hint bad" role="alert">{fault}</p></section>;
+      <Field id="public" label={w.public} wrap hint={w.publicHint} value={pasted} fault={work.fault("public")} onInput={(e) => setPasted(e.currentTarget.value)} />
+      <Field id="signature" label={w.signature} wrap hint={w.signatureHint} value={signature} fault={work.fault("signature")} onInput={(e) => setSignature(e.currentTarget.value)} />
+      <p class="after"><Button type="submit" kind={removal ? "danger" : "main"} id="send" busy={work.busy}>{removal ? w.remove : w.send}</Button></p>
+      <p class="hint bad" id="refused" role="alert">{work.fault("send")}</p>
+    </form></div>;
 }
 
 open({ active: "keys", title: (lang) => messages[lang].title }, Keys);

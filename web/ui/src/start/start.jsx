@@ -1,5 +1,5 @@
 // The start page of a listener: what it serves, how that stands, and the ways in for each reader.
-import { Contact, Copy, lasted, linkTo, open, Skeleton, State, Table, Tabs } from "../base/components.jsx";
+import { Copy, lasted, linkTo, open, Operator, Skeleton, State, Table, Tabs } from "../base/components.jsx";
 import { cut, grouped, shown } from "../base/amount.js";
 import { ask, base } from "../base/http.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
@@ -103,7 +103,7 @@ function About({ network }) {
   const source = sourceOf(network), exchange = exchangeOf(network), [first] = network.tokens;
   const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
   return <div class="about" id="about"><h3>{w.what}</h3>
-    <p>{formatMessage(w.whatTokens, { token: first.symbol, symbol: assetName(first.symbol), source, exchange })} <Contact /></p>
+    <p>{formatMessage(w.whatTokens, { token: first.symbol, symbol: assetName(first.symbol), source, exchange })} <Operator /></p>
     <details><summary>{w.ids}</summary><Table label={w.ids} head={[w.token, formatMessage(w.asset, { chain: source }), formatMessage(w.asset, { chain: exchange })]} rows={network.tokens.map((token) => ({ key: token.tokenId, cells: [
       <strong>{token.symbol}</strong>, token.asset === "native" ? w.coin : id(token.asset), id(token.tokenId)] }))} /></details></div>;
 }
