@@ -39,8 +39,12 @@ async function asDemoUser(symbol, label) {
   assert.match(await v.at("#way").innerText(), /Ethereum \(development\)[\s\S]*Vite/);
   await v.at("#use-demo").click();
   await v.at("#pay").waitFor();
-  await v.at("#deposit-address").waitFor();
+  await v.at("#deposit-address").waitFor({ state: "attached" });
   assert.equal(await v.at("#deposit-label").count(), label ? 1 : 0);
+  if (label) {
+    assert.ok(!(await v.at("#deposit-address").isVisible()), "an address that needs a label is folded away");
+    await v.at("#pay-by-hand summary").click();
+  }
   const address = await v.at("#deposit-address").innerText();
   assert.match(address, /^0x[0-9a-fA-F]{40}$/);
   await v.at("#deposit .whole + button").first().click();
@@ -49,7 +53,6 @@ async function asDemoUser(symbol, label) {
     await v.sees("payment button of this page adds it");
     assert.equal(await v.at("#deposit svg.qr").count(), 0, "no wallet puts a label into a payment when it scans a code");
     const label = await v.at("#deposit-label-text").innerText();
-    await v.at("#deposit-label summary").click();
     assert.equal(Buffer.from(await v.at("#deposit-label-data").innerText(), "hex").toString(), label);
   }
   assert.match(await v.at("#about").innerText(), new RegExp(`${symbol}-000 is the token on Vite for ${symbol}[\\s\\S]*support@example\\.com[\\s\\S]*0x[0-9a-fA-F]{40}[\\s\\S]*tti_`));
@@ -231,8 +234,8 @@ async function byBrowserWallet(demo, symbol, labelled) {
   const wallet = await withWallet(v, { announced: !labelled });
   await openOwn(v, "#/deposit?address=" + demo.address);
   await choose(v, symbol);
-  await v.at("#deposit-address").waitFor();
-  const to = await v.at("#deposit-address").innerText();
+  await v.at("#deposit-address").waitFor({ state: "attached" });
+  const to = await v.at("#deposit-address").textContent();
   await v.at("#connect").click();
   await v.at("#switch").waitFor();
   await v.sees("The wallet is on another chain");
@@ -339,9 +342,9 @@ async function belowMinimum(demo) {
   const v = await begin();
   await openOwn(v, "#/deposit?address=" + demo.address);
   await choose(v, "ETH");
-  await v.at("#deposit-address").waitFor();
+  await v.at("#deposit-address").waitFor({ state: "attached" });
   assert.match(await v.at("#below").innerText(), /at least 0\.01 ETH.*contact the operator/);
-  const to = await v.at("#deposit-address").innerText();
+  const to = await v.at("#deposit-address").textContent();
   const hash = await (await fetch(given.wallet + "/send", { method: "POST", body: JSON.stringify({ to, value: "0x1", data: "0x" }) })).json();
   await v.open(v.page.url().replace("/deposit/", "/record/deposit/").replace("?", "/" + hash + "?"));
   await v.page.reload();
@@ -461,7 +464,7 @@ async function closed(demo) {
   await v.fits(axe, "closed");
   await v.page.unrouteAll();
   await tab(v, "Deposit");
-  await v.at("#deposit-address").waitFor();
+  await v.at("#deposit-address").waitFor({ state: "attached" });
   await v.until(async () => !(await v.at("#deposit-form").innerText()).includes("maintenance"), "it has opened");
 
   await tab(v, "Withdraw");
@@ -499,13 +502,15 @@ async function inEveryLook(demo) {
     await openOwn(v, "#/deposit?amount=250&address=" + demo.address);
     await choose(v, "DAI");
     await v.at("#pay-amount").fill("250");
-    await v.at("#deposit-label-text").waitFor();
-    await v.at("#latest-deposit [data-state]").waitFor();
+    await v.at("#pay-by-hand").waitFor();
     if (look.name.startsWith("390")) {
-      const place = await v.at("#deposit-label-text").boundingBox();
-      assert.ok(place.y + place.height + (await v.page.evaluate(() => scrollY)) < 1.5 * 844, "address and label to pay are within a screen and a half");
+      const place = await v.at("#pay-by-hand").boundingBox();
+      assert.ok(place.y + (await v.page.evaluate(() => scrollY)) < 1.5 * 844, "what to pay begins within a screen and a half");
       assert.ok(await v.page.evaluate(() => document.documentElement.scrollHeight) < 2.6 * 844, "what is secondary is folded away");
     }
+    await v.at("#pay-by-hand summary").click();
+    assert.match(await v.at("#deposit-call").innerText(), /^0xa9059cbb[0-9a-f]{130,}$/);
+    await v.at("#latest-deposit [data-state]").waitFor();
     await v.fits(axe, "bridge " + look.name);
     await v.shot("bridge-" + look.name);
     await v.at("#language").click();

@@ -68,9 +68,8 @@ console.log("a move after " + seconds());
 await v.page.keyboard.press("Escape");
 
 await v.page.getByRole("link", { name: "API keys" }).first().click();
-await press(v, "Use the demo account");
+await press(v, "Use a demo account without a key");
 await press(v, "Sign with the demo account");
-await press(v, "Get the key");
 await v.page.getByRole("checkbox", { name: "I have saved both." }).check();
 await press(v, "Hide the secret and continue");
 for (const id of ["grant", "first", "stake"]) await v.at("#send-" + id).click();

@@ -10,7 +10,7 @@ import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
 import { hex } from "../base/vite.js";
 import { Account, Guide, severalOf, Terms, TokenPick, usePhone, Way } from "./account.jsx";
-import { floored, networkCost, pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
+import { floored, networkCost, pay, rescaled, transaction, unknown, useBrowserWallet } from "./evm.js";
 import { check, withAmount, withdrawalsFor } from "./gateway.js";
 import { messages } from "./messages.js";
 import { doubtful, keepSent } from "./place.js";
@@ -195,29 +195,39 @@ function ByAddress({ paused, ...given }) {
   return <div id="paused"><Empty icon="clock" title={w.depositPaused} /><details><summary>{w.showAddress}</summary><PayTo {...given} paused /></details></div>;
 }
 
-// PayTo shows the address. On a chain with contracts no wallet puts a label into a payment when it scans a code, so none is shown there.
+// PayTo shows the address. On a chain with contracts no wallet puts a label into a payment when it scans a code, so the address is folded away there, next
+// to what a payment by hand needs besides.
 function PayTo({ network, token, address, info, units, symbol, minimum, paused }) {
   const w = useMessages(messages);
   const name = info.labelName, labelled = Boolean(info.label), inData = labelled && Boolean(network.chainId);
   const uri = info.paymentUri && withAmount(info.paymentUri, units, token.decimals);
   const least = shown(minimum, token.decimals) + " " + symbol;
-  const data = hex(new TextEncoder().encode(info.label ?? "")), phone = usePhone();
+  const phone = usePhone();
+  const payee = <><span class="label">{w.toAddress}</span><Whole id="deposit-address" what={w.toAddress} text={info.depositAddress} />
+    {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name })}</span><Whole id="deposit-label-text" what={name} text={info.label} /></div>}</>;
   return <>
     <h2>{formatMessage(w.depositTo, { symbol, chain: network.sourceName })}</h2>
     {labelled && <Note kind="warn"><span id="label-rule">{formatMessage(inData ? w.labelInData : w.labelWarning, { name, symbol })}{!inData && <> <Contact /></>}</span></Note>}
     <div class={inData || paused ? "" : "sides"}><div>
-      <span class="label">{w.toAddress}</span><Whole id="deposit-address" what={w.toAddress} text={info.depositAddress} />
-      {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name })}</span><Whole id="deposit-label-text" what={name} text={info.label} />
-        {inData && <details><summary>{w.labelByHand}</summary><p class="small faint">{formatMessage(token.asset === "native" ? w.labelInCoin : w.labelInToken, { name })}</p><Whole id="deposit-label-data" what={formatMessage(w.labelHex, { name })} text={data} /></details>}</div>}
+      {inData ? <details id="pay-by-hand"><summary>{w.labelByHand}</summary>{payee}<WithLabel network={network} token={token} info={info} units={units} /></details> : payee}
       {!phone && <><span class="label">{formatMessage(w.arrivesOn, { chain: network.exchangeName })}</span><p id="arrives-at"><code>{address}</code></p></>}
       {uri && !paused && <p><a id="open-wallet" class="button" href={uri}><Icon name="external" /> {w.openWallet}</a></p>}
     </div>{!inData && !paused && <div class="codes"><Qr text={uri ?? info.depositAddress} label={w.depositQr} />{labelled && <Qr text={info.label} label={formatMessage(w.labelQr, { name })} />}</div>}</div>
     <ul class="rules">
       <li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyThis, { symbol, chain: network.sourceName })}</span></li>
       <li id="below"><Icon name="warning" size={16} /><span>{formatMessage(w.belowNotCredited, { min: least })} <Contact /></span></li>
-      <li><Icon name="info" size={16} /><span>{w.tryFirst}</span></li>
+      <li><Icon name="info" size={16} /><span>{w.ownWallet} {w.tryFirst}</span></li>
       <li><Icon name="clock" size={16} /><span>{paused ? w.afterPause + "." : <>{formatMessage(w.creditedAfter, { n: info.confirmationCount })}{token.depositSeconds ? " ≈ " + lasted(token.depositSeconds, w.language) : ""}</>}</span></li>
     </ul>
     {info.noticeMsg && !paused && <Note>{info.noticeMsg}</Note>}
   </>;
+}
+
+// WithLabel is the data of a payment by hand: the label's bytes, and the complete call of a token's contract once the amount is known.
+function WithLabel({ network, token, info, units }) {
+  const w = useMessages(messages);
+  const name = info.labelName, coin = token.asset === "native", amount = units === null ? null : rescaled(units, token.decimals, token.assetDecimals);
+  const call = coin || amount === null ? null : transaction({ chainId: network.chainId, asset: token.asset, to: info.depositAddress, units: amount, label: info.label });
+  return <><p class="small faint">{formatMessage(coin ? w.labelInCoin : w.labelInToken, { name })}</p><Whole id="deposit-label-data" what={formatMessage(w.labelHex, { name })} text={hex(new TextEncoder().encode(info.label))} />
+    {call && <><span class="label">{w.callTo}</span><Whole what={w.callTo} text={call.to} /><span class="label">{w.callData}</span><Whole id="deposit-call" what={w.callData} text={call.data} /></>}</>;
 }

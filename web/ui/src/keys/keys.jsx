@@ -158,7 +158,7 @@ function Key({ account: { info, cycle } }) {
 function Permissions({ account: { info, pairs }, wallet }) {
   const w = useMessages(messages);
   const { trade, reference } = site.use();
-  const markets = usePoll(() => exchange.markets(), 0, []).data ?? [];
+  const listed = usePoll(() => exchange.markets(), 0, []), markets = listed.data ?? [];
   const [chosen, setChosen] = useState("");
   const pair = markets.find((m) => m.symbol === chosen) ?? markets[0];
   const agent = info.agentAddress, left = needs({ info, pairs }), staked = BigInt(info.agentPledgeAmount), unstaked = staked === 0n;
@@ -168,6 +168,7 @@ function Permissions({ account: { info, pairs }, wallet }) {
     <ol class="tasks">
       <li><h3>{w.grant} <State kind={pairs.length ? "good" : "wait"}>{pairs.length ? w.step_done : w.open}</State></h3>
         <p>{w.grantLead}</p><Facts list={[[w.pairs, <span id="pairs">{pairs.length ? pairs.join(", ") : w.none}</span>]]} />
+        {listed.data?.length === 0 && <Note>{w.noMarkets}</Note>}
         {pair && <><label for="pair">{w.pair}</label><select id="pair" value={pair.symbol} onChange={(e) => setChosen(e.currentTarget.value)}>{markets.map((m) => <option key={m.symbol} value={m.symbol}>{name(m)}</option>)}</select>
           <Sending key={pair.symbol} id="send-grant" wallet={wallet} title={formatMessage(w.grantSend, { pair: name(pair) })} unfold={pairs.length === 0} {...grant(agent, pair)} /></>}</li>
       <li><h3>{w.quota} <State kind={info.quota < enough ? "wait" : "good"}>{info.quota < enough ? w.open : w.step_done}</State></h3>
@@ -231,7 +232,7 @@ function Signing({ proof, work, send, renew, wallet }) {
     <Facts list={[[w.allows, removal ? w.allowsRemoval : w.allowsKey], [w.parts, formatMessage(removal ? w.partsRemoval : w.partsKey, { agent: fields.agentAddress.slice(0, 12) + "…" })], [w.made, <Time ms={fields.timestamp * 1000} />]]} />
     <p class="row"><span id="until">{left > 0 ? formatMessage(w.valid, { time: lasted(left, w.language) }) : <State kind="warn">{w.stale}</State>}</span><Button id="again" kind={left > 0 ? "" : "main"} onClick={renew}>{w.fresh}</Button></p>
     <p class="hint bad" id="text-fault" role="alert">{work.fault("text")}</p>
-    {wallet && <p class="after"><Button id="sign-demo" onClick={() => setPasted(JSON.stringify(wallet.sign(text)))}>{w.signDemo}</Button></p>}
+    {wallet && <p class="after"><Button id="sign-demo" onClick={() => send(JSON.stringify(wallet.sign(text)), "")} busy={work.busy}>{w.signDemo}</Button></p>}
     <p class="after">{w.sign}</p>
     <span class="label">{w.command}</span><Whole id="command" text={command(text)} what={w.command} />
     <p class="small faint"><WithCode>{w.store}</WithCode></p>

@@ -13,7 +13,11 @@ function kept() {
   }
 }
 
-export const draftOf = (symbol) => ({ price: "", quantity: "", attempts: [], ...drafts[symbol] });
+// draftOf is what is kept of a pair. What was typed to sell is not proposed to buy.
+export function draftOf(symbol, side = drafts[symbol]?.side) {
+  const draft = { price: "", quantity: "", attempts: [], ...drafts[symbol] };
+  return draft.side === side ? draft : { ...draft, price: "", quantity: "" };
+}
 
 export function keepDraft(symbol, values) {
   drafts[symbol] = { ...draftOf(symbol), ...values };

@@ -40,7 +40,7 @@ const doubleTap = 600; // milliseconds in which a second tap on the button that 
 export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates, report, openedAt, moveFunds }) {
   const w = useMessages(messages);
   const { session } = account, { bridge } = site.use(), up = online.use();
-  const kept = useMemo(() => draftOf(pair.symbol), [pair.symbol]);
+  const kept = useMemo(() => draftOf(pair.symbol, side), [pair.symbol]);
   const [price, setPrice] = useState(kept.price), [quantity, setQuantity] = useState(kept.quantity);
   const [typedTotal, setTypedTotal] = useState(null), [postOnly, setPostOnly] = useState(false);
   const [busy, setBusy] = useState(false), [fault, setFault] = useState(null), [asking, ask] = useState(null);
@@ -76,7 +76,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     preset.current = cut(last, pair.pricePrecision);
     setPrice(preset.current);
   }, [last]);
-  useEffect(() => keepDraft(pair.symbol, { price: price === preset.current ? "" : price, quantity }), [pair.symbol, price, quantity]);
+  useEffect(() => keepDraft(pair.symbol, { side, price: price === preset.current ? "" : price, quantity }), [pair.symbol, side, price, quantity]);
   useEffect(() => {
     if (proposed?.symbol === pair.symbol) enterPrice(cut(proposed.price, pair.pricePrecision));
   }, [proposed]);
@@ -118,7 +118,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     setBusy(true);
     setFault(null);
     preset.current = null;
-    keepDraft(pair.symbol, { price, quantity });
+    keepDraft(pair.symbol, { side, price, quantity });
     let order = attemptOf(typed());
     const before = isUnknown(order);
     let posted = before;
@@ -208,15 +208,15 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       <Facts list={[
         [w.orderValue, inQuote(costs?.value)],
         [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span id="order-fee">{inQuote(costs?.fee)}</span>],
-        [w.fillsNow, now && <span class="num" id="fills-now">{formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })}</span>],
+        [w.fillsNow, now ? <span class="num" id="fills-now">{formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })}</span> : "–"],
         [w.impact, now?.impact && <span class="num down">{now.impact} %</span>],
-        [formatMessage(w.inMoney, { quote: named.quote, rate: rateText(quote, rates, w) }), costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
+        [formatMessage(w.inMoney, { quote: named.quote, rate: rateText(quote, rates, w) }), rateText(quote, rates, w) && (costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : "–")],
       ]} />
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy} aria-disabled={!up || !market}>{up ? `${w[sides[side]]} ${named.trade}` : w.live_away}</Button></div>}
     </form>
-    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3><Button kind="plain" id="move-funds" icon="swap" onClick={() => moveFunds(locked)}>{w.moveFunds}</Button></div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /><p class="small faint">{w.apart} {bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</p></div>}
+    {data.balances.data && <div class="assets"><div class="row spread"><h3 class="small faint">{w.assets}</h3><Button kind="plain" id="move-funds" icon="swap" onClick={() => moveFunds(base)}>{w.moveFunds}</Button></div><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /><p class="small faint">{w.apart} {bridge && <a href={linkTo(bridge)}>{w.deposit}</a>}</p></div>}
     </div>
     {sent && sent.address === session?.address && <Result key={sent.clientId + sent.at} sent={sent} known={known} absent={absent} session={session} pair={pair} close={() => setSent(null)} data={data} report={report} />}
     {asking && <Doubt {...asking} side={side} price={price} quantity={quantity} market={market} pair={pair} ready={up} place={place} close={() => ask(null)} />}

@@ -82,8 +82,8 @@ export function MoveDialog({ session, markets, first, data, close }) {
       {limit !== null && decimals !== undefined && <Button id="move-all" onClick={() => change(type)(plain(limit, decimals))}>{w.max}</Button>}</Field>
     <Facts list={[[w.inWallet, session.demo && <span id="in-wallet">{balance(inWallet.data)}</span>], [w.onExchange, <span id="on-exchange">{balance(onExchange)}</span>], [w.fee, w.feeNone]]} />
     {(fault || demo.error) && <Fault error={fault ?? demo.error} />}
-    <p class="row end"><Button onClick={close} aria-disabled={busy}>{w.cancel}</Button><button class="main" id="move-send" aria-busy={busy || undefined} aria-disabled={busy || !ready || undefined}>{busy && <Icon name="busy" />}
-      {!ready ? w.moveNeedsAmount : session.demo ? formatMessage(way === inward ? w.moveInNow : w.moveOutNow, { sum: show(units) }) : w.moveByWallet}</button></p>
+    <p class="row end"><Button onClick={close} aria-disabled={busy}>{w.moveCancel}</Button><button class="main" id="move-send" aria-busy={busy || undefined} aria-disabled={busy || !ready || undefined}>{busy && <Icon name="busy" />}
+      {wrong ? w.moveWrong : !ready ? w.moveNeedsAmount : session.demo ? formatMessage(way === inward ? w.moveInNow : w.moveOutNow, { sum: show(units) }) : w.moveByWallet}</button></p>
   </form>}</Dialog>;
 }
 
