@@ -165,11 +165,14 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 	if o.NeedsOperator, err = view.CountRecords(tx, view.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
-	used, at, err := LimitsOf(tx)
+	used, _, err := LimitsOf(tx)
 	if err != nil {
 		return err
 	}
-	o.Limits, o.Unlimited = append([]limits.Line{}, used.Lines...), !at.IsZero() && len(used.Lines) == 0
+	o.Limits = append([]limits.Line{}, used.Lines...)
+	if o.Unlimited, err = unlimited(tx); err != nil {
+		return err
+	}
 	if o.Dust, err = countDust(tx); err != nil {
 		return err
 	}
