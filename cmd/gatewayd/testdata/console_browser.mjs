@@ -140,6 +140,7 @@ async function asOperator() {
 async function pausingAll(v) {
   await view(v, "Overview");
   await v.at("#flows").getByRole("link", { name: "Pause all channels" }).click();
+  await v.at("[data-channel]").first().waitFor();
   const all = await v.at("[data-channel]").count(), [first] = await v.at("[data-channel]").evaluateAll((list) => list.map((at) => at.dataset.channel));
   await v.at("#pause-all").click();
   assert.equal(await v.at("[data-pause]").count(), all, "the dialog lists them");

@@ -83,8 +83,8 @@ const shownBookable = 50;
 function Bookable({ chain, list }) {
   const w = useConsoleMessages();
   const known = networks.use();
-  return <div id="bookable"><Table label={w.book} head={[">" + w.height, ">" + w.amount, w.user, w.afterBooking]} rows={list.slice(0, shownBookable).map((d, i) => ({
-    key: i, cells: [<BlockOf row={d} />, <Moved known={known} chain={chain} row={d} />, d.user ? <Complete text={d.user} /> : <span class="faint">–</span>, <After row={d} />] }))} />
+  return <div id="bookable">{list.slice(0, shownBookable).map((d, i) => <Facts key={i} list={[
+    [w.height, <BlockOf row={d} />], [w.amount, <strong><Moved known={known} chain={chain} row={d} /></strong>], [w.user, d.user && <Complete text={d.user} />], [w.afterBooking, <After row={d} />]]} />)}
     {list.length > shownBookable && <p class="small">{formatMessage(w.more, { n: list.length - shownBookable })}</p>}</div>;
 }
 
@@ -114,9 +114,9 @@ function Found({ found, busy, book }) {
     <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: chainName(known, found.chain), from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
     {found.forgotten > 0 && <p class="small faint">{formatMessage(w.forgotten, { n: n(found.forgotten) })}</p>}
     {found.list.length === 0 ? !busy && <Note kind="good">{w.missNothing}</Note>
-      : <Table label={w.differences} head={[">" + w.height, w.what, ">" + w.amount, w.user, w.transaction, w.fromTo, w.bookedState]} rows={found.list.map((d, i) => ({
+      : <Table label={w.differences} head={[">" + w.height, w.what, ">" + w.amount, w.user, w.transaction, w.bookedState]} rows={found.list.map((d, i) => ({
         key: i, cells: [<BlockOf row={d} />, <><strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>{d.record && <> <a href={to("records", d.record)}>{formatMessage(w.recordName, { name: d.record })}</a></>}</>, <Moved known={known} chain={found.chain} row={d} />, d.user && <Short text={d.user} />,
-          <Tx chain={found.chain} hash={d.tx} />, (d.from || d.to) && <>{d.from && <div><Short text={d.from} /></div>}{d.to && <div>→ <Short text={d.to} /></div>}</>, <>{state(d)}{d.mends && !d.booked && <div><After row={d} /></div>}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
+          <><Tx chain={found.chain} hash={d.tx} />{d.from && <div class="small">{w.from} <Short text={d.from} /></div>}{d.to && <div class="small">{w.to} <Short text={d.to} /></div>}</>, <>{state(d)}{d.mends && !d.booked && <div class="wrap"><After row={d} /></div>}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
       }))} />}
     {!busy && bookable > 0 && <p class="after"><button type="button" id="rescan-book" onClick={book}>{formatMessage(w.bookN, { n: n(bookable) })}</button></p>}
     {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><WithCode>{w.noMend}</WithCode></Note>}
