@@ -150,8 +150,8 @@ async function pausingAll(v) {
   v.expected.push(/500/);
   await v.page.route(refused, (route) => route.fulfill({ status: 500, contentType: "application/json", body: '{"error": "not now"}' }));
   await sent(v).click();
-  await v.at("#order").getByText("Not paused: not now").waitFor();
-  await v.at("#order").getByText(`1 of ${all} channels are not paused.`, { exact: false }).waitFor();
+  await v.at("#order").getByText("Not confirmed: not now").waitFor();
+  await v.at("#order").getByText(`1 of ${all} channels are not confirmed as paused.`, { exact: false }).waitFor();
   await v.shot("console-pause-all");
   await v.page.unroute(refused);
   await sent(v).click();

@@ -49,7 +49,7 @@ export const messages = {
     waitingForPasskey: "Waiting for your passkey…", approve: "Approve with a passkey",
 
     channelsLead: "Pause: wallets show maintenance. Close: wallets show the channel as closed. Both stop payments until you press Open; transfers already received are kept.", noToken: "No token is configured.", changed: "changed", daemonSet: "The daemon has set it to {state}",
-    forChannel: "for {name}", pauseAll: "Pause all channels", pauseAllLead: "Wallets show maintenance for these channels. Their payments wait until you open each channel again. Other channels do not change.", openChannels: "Open channels", pausedNow: "Paused", notPaused: "Not paused: {why}", pausing: "Waiting", nonePaused: "{n} of {m} channels are not paused. Press the button again to repeat them.",
+    forChannel: "for {name}", pauseAll: "Pause all channels", pauseAllLead: "Wallets show maintenance for these channels. Their payments wait until you open each channel again. Other channels do not change.", openChannels: "Open channels", pausedNow: "Paused", notPaused: "Not confirmed: {why}", pausing: "Waiting", nonePaused: "{n} of {m} channels are not confirmed as paused. Press the button again to repeat them.",
 
     accounts: "Accounts", noAccounts: "There are no accounts yet.", balances: "Balances", account: "Account", whatFor: "Purpose", holdsNow: "Balance", next: "Next nonce", stop: "Stop",
     stopLead: "Its key signs nothing until it is resumed.", stopPayments_hot: "Withdrawals and refunds paid on {chain} stop. Pooled accounts of the same chain continue.", stopPayments_gas: "Sweeps on {chain} that need coin for fees stop. Payments to users continue.", stopPayments_gateway: "Payments on {chain} stop: deposits are not paid to users, and withdrawals are not refunded.", resumeLead: "It signs again once everything that it signed is decided and explained.",
@@ -147,7 +147,7 @@ export const messages = {
     waitingForPasskey: "等待您的通行密钥…", approve: "使用通行密钥审批",
 
     channelsLead: "暂停：钱包显示维护中。关闭：钱包显示通道已关闭。两者都会停止付款，直到按下“开放”；已转入的款项会保留。", noToken: "没有配置代币。", changed: "更改于", daemonSet: "守护进程已将其设为 {state}",
-    forChannel: "{name}", pauseAll: "暂停全部通道", pauseAllLead: "这些通道在钱包中显示维护中，其付款等待您逐个重新开放通道。其他通道不变。", openChannels: "开放的通道", pausedNow: "已暂停", notPaused: "未暂停：{why}", pausing: "等待", nonePaused: "{m} 个通道中有 {n} 个未暂停。请再按一次按钮重试。",
+    forChannel: "{name}", pauseAll: "暂停全部通道", pauseAllLead: "这些通道在钱包中显示维护中，其付款等待您逐个重新开放通道。其他通道不变。", openChannels: "开放的通道", pausedNow: "已暂停", notPaused: "未确认：{why}", pausing: "等待", nonePaused: "{m} 个通道中有 {n} 个未确认暂停。请再按一次按钮重试。",
 
     accounts: "账户", noAccounts: "暂无账户。", balances: "余额", account: "账户", whatFor: "用途", holdsNow: "持有", next: "下一序号", stop: "停用",
     stopLead: "恢复之前，不再使用其密钥签名。", stopPayments_hot: "在 {chain} 上支付的提现与退款将停止。同一条链上的其他支付账户继续工作。", stopPayments_gas: "{chain} 上需要手续费币的归集将停止，付给用户的款项继续。", stopPayments_gateway: "{chain} 上的付款将停止：不再向用户支付充值，也不再退还提现。", resumeLead: "当其签过的所有交易都已确定并得到解释后，重新开始签名。",
