@@ -25,6 +25,7 @@ type Waiting struct {
 	Transfer records.Transfer
 	Claim    chain.Claim
 	Known    []chain.Approval // what was signed of it
+	In       Incoming         // the transfer on its chain
 	Verdict  string           // the signer's last answer: its rule, and how many approvals it has and wants
 }
 
@@ -63,7 +64,11 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 	if w.Transfer, err = tx.Transfers().Get(p.TransferID); err != nil {
 		return w, err
 	}
-	w.Payment, w.Claim = p, transfers.ClaimOf(p, w.Transfer)
+	record, err := tx.Transfers().Record(p.TransferID)
+	if err != nil {
+		return w, err
+	}
+	w.Payment, w.Claim, w.In = p, transfers.ClaimOf(p, w.Transfer), incomingOf(record)
 	known, err := tx.Payments().Approvals([]uint64{p.ID})
 	if err != nil {
 		return w, err
@@ -131,6 +136,7 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 // PaymentCost is what approvers ask about the money of a payment, apart from its amount.
 type PaymentCost struct {
 	Worth        string        `json:"worth,omitempty"`        // of the amount, with the currency; empty without a fresh price
+	Price        *limits.Price `json:"price,omitempty"`        // that Worth uses
 	Now          *chain.Amount `json:"costNow,omitempty"`      // present cost of a payout, in units of the token; nil: not quoted
 	Ceiling      *chain.Amount `json:"ceiling,omitempty"`      // maximum cost in native coin; nil: the chain's own ceiling applies
 	ChainCeiling string        `json:"chainCeiling,omitempty"` // that ceiling, with its unit; empty where there are no fees
@@ -160,6 +166,7 @@ func (d *Session) CostOf(ctx context.Context, w Waiting, now time.Time) (out Pay
 			return err
 		}
 		if i := slices.IndexFunc(report.Prices, func(price limits.Price) bool { return price.Token == p.Token && price.Fresh }); i >= 0 && now.Sub(at) < pricesAreFresh {
+			out.Price = &report.Prices[i]
 			out.Worth = worthOf(p.Amount, decimalsOf(token, p.Asset), report.Prices[i].Worth)
 		}
 		if p.Chain != network.Source {
@@ -227,4 +234,10 @@ func LimitsOf(tx *records.Tx) (r checks.Report, at time.Time, err error) {
 		return checks.Report{}, time.Time{}, err
 	}
 	return r, at, err
+}
+
+// unlimited reports whether the daemon has reported that the signer has no limits.
+func unlimited(tx *records.Tx) (bool, error) {
+	r, at, err := LimitsOf(tx)
+	return err == nil && !at.IsZero() && len(r.Lines) == 0, err
 }

@@ -39,7 +39,7 @@ type Overview struct {
 	Limits        []limits.Line         `json:"limits"`    // of the signer; empty without limits or without a daemon's report
 	Unlimited     bool                  `json:"unlimited"` // the daemon has reported that the signer has no limits
 	Dust          int                   `json:"dust"`      // withdrawals too small for a refund, which need no operator: at most 100
-	Coverage      []reconcile.Coverage  `json:"coverage"`  // last balance sheets, by token; empty where the chain offers none
+	Coverage      []Coverage            `json:"coverage"`  // of each token
 
 	report status.Report
 }
@@ -125,7 +125,7 @@ func Read(ctx context.Context, d *Session) (Overview, error) {
 	if err := g.Wait(); err != nil {
 		return Overview{}, err
 	}
-	o.judge()
+	o.judge(networks, d.Config.Watcher.ReconcileEvery())
 	for i := range o.Channels {
 		c := &o.Channels[i]
 		c.Holds, c.Cold = held(balances, *c, paying(*c)), held(balances, *c, records.KindCold)
@@ -137,8 +137,8 @@ func Read(ctx context.Context, d *Session) (Overview, error) {
 }
 
 // judge sets the headline, by what the records contain and by what the nodes have answered just
-// now.
-func (o *Overview) judge() {
+// now. Every is the time between two reconciliations.
+func (o *Overview) judge(networks []records.Network, every time.Duration) {
 	var pending uint64
 	for _, c := range o.Channels {
 		pending += c.Waiting
@@ -151,6 +151,7 @@ func (o *Overview) judge() {
 	for i := range o.Chains {
 		o.Chains[i].doubt(o.report.Conditions)
 	}
+	o.judgeCoverage(networks, every)
 	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
 	o.Conditions, o.Blocked = append([]status.Condition{}, o.report.Conditions...), o.report.Blocked()
 }
@@ -164,17 +165,22 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 	if o.NeedsOperator, err = view.CountRecords(tx, view.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
-	used, at, err := LimitsOf(tx)
+	used, _, err := LimitsOf(tx)
 	if err != nil {
 		return err
 	}
-	o.Limits, o.Unlimited = append([]limits.Line{}, used.Lines...), !at.IsZero() && len(used.Lines) == 0
+	o.Limits = append([]limits.Line{}, used.Lines...)
+	if o.Unlimited, err = unlimited(tx); err != nil {
+		return err
+	}
 	if o.Dust, err = countDust(tx); err != nil {
 		return err
 	}
-	if o.Coverage, err = reconcile.CoverageOf(tx); err != nil {
+	sheets, err := reconcile.CoverageOf(tx)
+	if err != nil {
 		return err
 	}
+	o.Coverage = coverageOf(networks, sheets)
 	for _, id := range d.Config.ChainIDs() {
 		cur, err := tx.Chains().Cursor(id)
 		if err != nil {

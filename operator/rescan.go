@@ -37,6 +37,8 @@ type Rescan struct {
 	Forgotten int    // blocks whose hash is not in the records any more
 	Found     []transfers.BlockDifference
 	Booked    map[uint64]records.Rescan // what became of the ordered blocks, by height
+
+	final uint64 // last final block in the records
 }
 
 // DifferenceRow is one difference for programs. Amounts are in smallest units.
@@ -50,6 +52,10 @@ type DifferenceRow struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 	Record uint64 `json:"record,omitempty"`
+	User   string `json:"user,omitempty"`   // of a missing transfer
+	Reason string `json:"reason,omitempty"` // why a missing transfer will be held or refused
+	Pays   bool   `json:"pays"`             // a payment follows when it is booked and final
+	Final  bool   `json:"final"`            // its block is final in the records
 	Mends  bool   `json:"mends"`            // --book repairs it
 	Booked string `json:"booked,omitempty"` // open, done or failed
 	Detail string `json:"detail,omitempty"`
@@ -161,7 +167,7 @@ func (r *Rescan) bounds(ctx context.Context, args []string) error {
 	if cur.Missing {
 		return fmt.Errorf("%s has not been followed yet: start the daemon", r.ID)
 	}
-	r.To = cur.Height
+	r.To, r.final = cur.Height, cur.Final.Height
 	for i, into := range []*uint64{&r.From, &r.To}[:len(args)] {
 		if *into, err = strconv.ParseUint(args[i], 10, 63); err != nil {
 			return Usagef("block %q: must be a block number", args[i])
@@ -248,7 +254,7 @@ func (r *Rescan) Rows() []DifferenceRow {
 		o := r.Booked[d.Height]
 		rows[i] = DifferenceRow{
 			Height: d.Height, Block: d.Hash, Kind: string(d.Kind), Tx: d.Tx, From: d.From, To: d.To, Asset: string(d.Asset), Amount: d.Amount.String(),
-			Record: d.Record, Mends: d.Mends(), Booked: string(o.State), Detail: o.Detail,
+			Record: d.Record, User: d.Owner, Reason: string(d.Reason), Pays: d.Pays, Final: d.Height <= r.final, Mends: d.Mends(), Booked: string(o.State), Detail: o.Detail,
 		}
 	}
 	return rows

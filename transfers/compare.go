@@ -32,6 +32,9 @@ type BlockDifference struct {
 	Asset  chain.Asset
 	Amount chain.Amount
 	Record uint64 // id of the transfer in the records; 0 if there is none
+	Owner  string // of a missing transfer: its user
+	Reason records.Reason
+	Pays   bool // a missing transfer that is paid after it is booked and final, as far as is known now
 }
 
 // Mends reports whether booking the block again would repair it.
@@ -92,8 +95,9 @@ func (r Rules) compareTransfer(tx *records.Tx, id chain.ID, b chain.Block, t cha
 	d = BlockDifference{Point: b.Point, Tx: t.Tx, From: t.From, To: t.To, Asset: t.Asset, Amount: t.Amount}
 	known, err := tx.Transfers().ByRef(id, t.Ref)
 	if errors.Is(err, records.ErrNotFound) {
-		_, concerns, err := r.Classify(tx, id, t)
-		d.Kind = MissingTransfer
+		row, concerns, err := r.Classify(tx, id, t)
+		d.Kind, d.Owner, d.Reason = MissingTransfer, row.Owner, row.Reason
+		d.Pays = err == nil && row.Direction != records.Funding && row.Reason == ""
 		return d, concerns || errors.Is(err, ErrNoQuote), ignore(err, ErrNoQuote)
 	}
 	if err != nil {

@@ -28,12 +28,18 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.ReplaceAfter, 3)
 	setDefault(&c.FetchAhead, 8)
 	setDefault(&c.Sweep, "*/10 * * * *")
-	setDefault(&c.Reconcile, 15*time.Second)
+	c.Reconcile = c.ReconcileEvery()
 	setDefault(&c.Level, 15*time.Second)
 	setDefault(&c.QuoteEvery, time.Minute)
 	setDefault(&c.BalanceAudit, time.Hour)
 	setDefault(&c.Solvency, 24*time.Hour)
 	return c
+}
+
+// ReconcileEvery returns the time between two reconciliations.
+func (c Config) ReconcileEvery() time.Duration {
+	setDefault(&c.Reconcile, 15*time.Second)
+	return c.Reconcile
 }
 
 // Check names the first setting that cannot be used.

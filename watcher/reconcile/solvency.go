@@ -327,6 +327,7 @@ type Coverage struct {
 	Owed    chain.Amount `json:"owed"` // without what is written off
 	Height  uint64       `json:"height"`
 	At      time.Time    `json:"at"`
+	Pause   uint64       `json:"pause"` // seconds until the next comparison, beyond the time of a reconciliation
 }
 
 // coverageReport is the name of the last balance sheets, for the operators' overview.
@@ -338,6 +339,7 @@ func (v *Solvency) report(ctx context.Context) error {
 	for _, n := range v.Networks() {
 		for _, t := range n.Tokens {
 			if c, ok := v.sheets[tokenKey{n.Name, t.TokenID}]; ok {
+				c.Pause = uint64(max(0, v.next.Sub(v.Now())).Seconds())
 				list = append(list, c)
 			}
 		}

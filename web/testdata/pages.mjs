@@ -384,6 +384,7 @@ for (const [field, good, bad] of [["symbol", "VX_VITE", "VX"], ["token", "USDT-0
   assert.deepEqual([reference.wrong(field, good), reference.wrong(field, bad)], [false, true], field);
 assert.deepEqual(['{"code":0,"event":"push","topic":"t"}', '{"code":0,"event":"sub"}', '{"code":1002,"event":"error"}'].map((text) => reference.frame(text).kind), ["push", "answer", "fault"]);
 assert.equal(reference.frame('{"code":0,"event":"pong"}'), null);
+assert.deepEqual(["illegal topic", "invalid key, timestamp or signature", "another"].map((msg) => reference.frame(JSON.stringify({ code: 1002, event: "error", msg })).fault), ["topic", "signature", 1002]);
 let messagesKept = [];
 for (let i = 0; i < 150; i++) messagesKept = reference.kept(messagesKept, i);
 assert.deepEqual([messagesKept.length, messagesKept[0], messagesKept[99]], [100, 149, 50]);

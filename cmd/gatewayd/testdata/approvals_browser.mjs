@@ -76,6 +76,10 @@ async function decide() {
   const money = await card(one, given.approve).innerText();
   assert.match(money, /Value\s+2\.55\s*USD/, "the payout's value by the price of a token");
   assert.match(money, /Network cost\s+at most [\d.,]+/);
+  for (const text of ["Signed by the passkey", "For your decision, not signed"]) await card(one, given.approve).getByRole("heading", { name: text }).waitFor();
+  assert.match(await card(one, given.approve).locator('[data-received="final"]').innerText(), /^[\d,.]+ USDT-000, .*final$/);
+  assert.match(await card(one, given.approve).locator("[data-price]").innerText(), /1\.02 USD per unit, from signer\.limits\.prices, \d+ \w+.* old/);
+  await card(one, given.approve).locator('[data-same-user="2"]').waitFor();
   await card(one, given.approve).locator("[data-signed] summary").click();
   assert.equal(await card(one, given.approve).locator("[data-signed] dt").count(), 12, "every signed field");
   await inEveryLook(await one.context.storageState());

@@ -107,6 +107,7 @@ async function asOperator() {
   await v.shot("console-paused");
   await order(v, channel.getByRole("button", { name: "Open" }), {}, "the node is back");
   await channel.locator('[data-state="OPEN"]').waitFor();
+  await pausingAll(v);
   await view(v, "Accounts");
   const account = v.at("#accounts tbody tr").filter({ hasText: "Gas: pays sweep fees" });
   await order(v, account.getByRole("button", { name: "Stop" }), {}, "its key is moved");
@@ -133,6 +134,32 @@ async function asOperator() {
   await view(v, "Overview");
   await v.at("#needs-you").getByText("None").waitFor();
   return v;
+}
+
+// pausingAll pauses every channel with one order, of which the server refuses one at first, and opens them again.
+async function pausingAll(v) {
+  await view(v, "Overview");
+  await v.at("#flows").getByRole("link", { name: "Pause all channels" }).click();
+  await v.at("[data-channel]").first().waitFor();
+  const all = await v.at("[data-channel]").count(), [first] = await v.at("[data-channel]").evaluateAll((list) => list.map((at) => at.dataset.channel));
+  await v.at("#pause-all").click();
+  assert.equal(await v.at("[data-pause]").count(), all, "the dialog lists them");
+  await v.fits(axe, "pause all");
+  await v.at("#order-why").fill("an incident");
+  const refused = (url) => url.pathname.endsWith("/" + first.replace(" ", "/"));
+  v.expected.push(/500/);
+  await v.page.route(refused, (route) => route.fulfill({ status: 500, contentType: "application/json", body: '{"error": "not now"}' }));
+  await sent(v).click();
+  await v.at("#order").getByText("Not confirmed: not now").waitFor();
+  await v.at("#order").getByText(`1 of ${all} channels are not confirmed as paused.`, { exact: false }).waitFor();
+  await v.shot("console-pause-all");
+  await v.page.unroute(refused);
+  await sent(v).click();
+  await v.at("#order").waitFor({ state: "detached" });
+  await v.until(async () => (await v.at('[data-channel] [data-state="MAINTAIN"]').count()) === all, "all are paused");
+  await v.until(async () => (await v.at("#pause-all").count()) === 0);
+  for (let i = 0; i < all; i++) await order(v, v.at("[data-channel]").nth(i).getByRole("button", { name: "Open" }), {}, "it is over");
+  await v.until(async () => (await v.at('[data-channel] [data-state="OPEN"]').count()) === all, "all are open");
 }
 
 // sameAsByCommand: the list of the command contains the same records.

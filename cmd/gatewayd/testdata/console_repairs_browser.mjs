@@ -29,11 +29,27 @@ v.expected.push(/409/, /404/, /400/, /503/); // what is refused, records that ar
 // The chain, from the list of what needs attention.
 await v.at('#chains [data-state="halted"]').waitFor();
 await v.at('#conditions [data-condition="chain_halted"]').waitFor();
+await v.until(async () => (await v.at("#coverage tbody tr").count()) === 3, "every token has a row");
+assert.equal(await v.at('#coverage [data-coverage="covered"], #coverage .state.good').count(), 0, "nothing is covered while the chain is halted");
+await v.at("#coverage [data-coverage]").getByText(/^(Unknown \(chain halted\)|Not compared yet)$/).nth(2).waitFor();
+assert.equal(await v.at('#flows [data-runway="halted"]').count(), 6, "no runway is known");
+await v.at("#chains tbody tr", { hasText: "Ethereum" }).getByText("in doubt").waitFor();
+await v.at("#unlimited").waitFor();
 await v.fits(axe, "a halted chain");
 await v.shot("console-halted");
 await view(v, "Needs attention");
 const halted = v.at("#attention .item").filter({ has: v.page.locator('[data-condition="chain_halted"]') });
+await v.at("#unlimited").waitFor();
+for (const name of [/^Block [\d,]+ in our records$/, /^Last common block [\d,]+$/]) await halted.getByText(name).waitFor();
+assert.match(await halted.locator("dd code").first().innerText(), /^0x[0-9a-f]{64}$/, "the complete hash");
+assert.equal(await halted.locator("dd button").count(), 2, "both hashes can be copied");
+await halted.getByText(/^For \d/).waitFor();
 await v.fits(axe, "a condition");
+await v.at("#language").click();
+await halted.locator("dd code").first().waitFor();
+assert.ok(await halted.locator("dd code").first().isVisible(), "it is not folded in Chinese");
+await v.fits(axe, "a condition in Chinese");
+await v.at("#language").click();
 await v.shot("console-attention-halted");
 await insist(v, halted.getByRole("button", { name: /^Resume Ethereum/ }), {}, "the nodes agree again");
 await view(v, "Overview");
@@ -49,6 +65,12 @@ await hot.getByRole("button", { name: "Resume" }).click();
 await v.at("#order-why").fill("too early");
 await sent(v).click();
 await v.at("#order .note.bad").waitFor(); // its transaction is not explained yet
+const hotAddress = await v.at("#order dd code").first().innerText();
+assert.equal(await v.at("#order-command").innerText(), `gatewayd account resume eth ${hotAddress} --accept ${given.settles} --why 'too early'`);
+await v.page.evaluate(() => document.getElementById("language").click()); // it is behind the dialog
+await v.at("#order .note.bad").getByText(/^未恢复/).waitFor();
+await v.page.evaluate(() => document.getElementById("language").click());
+await v.at(".views a", { hasText: "Needs attention" }).locator(".badge").waitFor();
 await v.fits(axe, "an order that is refused");
 await v.shot("console-refused");
 await v.page.keyboard.press("Escape");
@@ -109,7 +131,15 @@ await v.at('#found [data-difference="missing_transfer"]').waitFor();
 await v.fits(axe, "a difference");
 await v.shot("console-rescan");
 assert.match((await v.page.evaluate(async (hash) => (await fetch("console/api/records/" + hash)).status, given.lost)).toString(), /404/, "nothing is booked yet");
-await order(v, v.at("#rescan-book"), {}, "a user asks");
+await v.at("#rescan-book").click();
+await v.at("#bookable").getByText(given.owner).waitFor();
+await v.at('#bookable [data-pays="true"]').waitFor();
+await v.at("#bookable").getByText("final", { exact: true }).waitFor();
+await v.fits(axe, "entries to book");
+await v.shot("console-rescan-book");
+await v.at("#order-why").fill("a user asks");
+await sent(v).click();
+await v.at("#order").waitFor({ state: "detached" });
 await v.until(async () => {
   if (await v.at('#found [data-booked="done"]').count()) return true;
   await v.at("#rescan-look").click(); // it was ordered, and the daemon had not done it yet

@@ -55,12 +55,15 @@ const forms = { symbol: /^[A-Z0-9-]{1,24}_[A-Z0-9-]{1,24}$/, token: /^[A-Z0-9-]{
 // wrong reports whether a field's value cannot be part of a topic.
 export const wrong = (field, value) => !(choices[field]?.includes(value) ?? forms[field].test(value));
 
-// frame reads a message of the server: { kind, topic, text }. Kinds: push, answer, fault; null is not shown.
+// faults are the server's texts of errors with code 1002 that have their own words, by the name of these.
+const faults = { "illegal topic": "topic", "invalid key, timestamp or signature": "signature", "sign in with an API key of the account first": "account" };
+
+// frame reads a message of the server: { kind, event, topic, fault, text }. `fault` is the name of an error's words. Kinds: push, answer, fault; null is not shown.
 export function frame(text) {
   const message = JSON.parse(text);
   if (message.event === "pong") return null;
   const kind = message.event === "push" ? "push" : message.code === 0 ? "answer" : "fault";
-  return { kind, topic: message.topic ?? "", code: message.code, text: JSON.stringify(message, null, 2) };
+  return { kind, event: message.event ?? "", topic: message.topic ?? "", fault: kind === "fault" ? faults[message.msg] ?? message.code : "", text: JSON.stringify(message, null, 2) };
 }
 
 // most is the number of messages that are kept.

@@ -19,9 +19,9 @@ export function Sockets() {
   const markets = usePoll(async () => (await ask(base() + "/api/v2/markets")).data ?? [], 0, []);
   return <Asked poll={topics} lines={8}>{(list) => <div class="sockets">
     <Console topics={list} markets={markets.data ?? []} />
-    <section class="card" aria-labelledby="all-topics"><h2 id="all-topics">{w.topics}</h2><p>{formatMessage(w.socketLead, { url: address() })}</p>
+    <section class="card" aria-labelledby="all-topics"><h2 id="all-topics">{w.topics}</h2><p>{formatMessage(w.socketLead, { url: address() })} <a href="#description/sign-a-request">{w.howToSign}</a></p>
       <Table label={w.topics + ": " + w.example} id="topic-list" head={[w.topic, w.pushed, w.example, w.tryTopic]} rows={list.map((topic) => ({ key: topic.name, cells: [
-        <code>{topic.name}</code>, (w.language === "zh" && summaries[topic.name]) || topic.summary,
+        <code>{topic.name}</code>, <>{(w.language === "zh" && summaries[topic.name]) || topic.summary}{topic.fields.filter((field) => choices[field]).map((field) => <div class="small faint" key={field} data-values={field}>{"{" + field + "}: "}{choices[field].map((one, i) => <>{i > 0 && ", "}<code>{one}</code></>)}</div>)}</>,
         <details><summary>{w.example}<span class="unseen"> {topic.name}</span></summary><pre tabIndex={0}>{JSON.stringify(topic.example, null, 2)}</pre></details>,
         <Button kind="plain" onClick={() => go(["websocket"], { topic: topic.name })}>{w.tryTopic}<span class="unseen"> {topic.name}</span></Button>] }))} />
     </section></div>}</Asked>;
@@ -30,14 +30,19 @@ export function Sockets() {
 // useSocket is one connection to the server, its subscriptions and the newest messages.
 function useSocket(w) {
   const [state, setState] = useState("off"), [list, setList] = useState([]), [subscribed, setSubscribed] = useState([]);
-  const socket = useRef(null), count = useRef(0), paused = useRef(false), texts = useRef(w);
+  const socket = useRef(null), count = useRef(0), paused = useRef(false), texts = useRef(w), wanted = useRef(""); // the topic after a sign-in
   texts.current = w;
   const show = (one) => paused.current || setList((before) => kept(before, { ...one, id: ++count.current, at: Date.now() }));
   const send = (message) => {
     socket.current.send(JSON.stringify(message));
     if (message.command !== "ping") show({ kind: "sent", topic: "", text: JSON.stringify(message.command === "auth" ? { ...message, signature: "…" } : message, null, 2) });
   };
+  const subscribe = (topic) => {
+    send({ command: "sub", params: [topic] });
+    setSubscribed((before) => [...before.filter((other) => other !== topic), topic]);
+  };
   const close = () => {
+    wanted.current = "";
     socket.current?.close();
     socket.current = null;
     setState("off");
@@ -49,7 +54,12 @@ function useSocket(w) {
     mine.onopen = () => setState("open");
     mine.onmessage = ({ data }) => {
       const one = frame(data);
-      if (one) show(one.kind === "fault" ? { ...one, words: texts.current["fault_" + one.code] } : one);
+      if (one) show(one.kind === "fault" ? { ...one, words: texts.current["fault_" + one.fault] } : one);
+      if (one?.event === "auth") {
+        const topic = wanted.current;
+        wanted.current = "";
+        if (one.kind === "answer" && topic) subscribe(topic);
+      }
       if (one?.kind === "fault") setSubscribed((before) => before.filter((topic) => !one.topic.includes(topic)));
     };
     mine.onclose = ({ code }) => {
@@ -69,9 +79,10 @@ function useSocket(w) {
   }, []);
   return {
     state, list, subscribed, connect, close, clear: () => setList([]), pause: (on) => { paused.current = on; }, send,
-    subscribe: (topic) => {
-      send({ command: "sub", params: [topic] });
-      setSubscribed((before) => [...before.filter((other) => other !== topic), topic]);
+    subscribe,
+    signInFor: (topic, message) => {
+      wanted.current = topic;
+      send(message);
     },
     unsubscribe: (topic) => {
       send({ command: "un_sub", params: [topic] });
@@ -106,8 +117,9 @@ function Console({ topics, markets }) {
     if (signed && (!key || !secret)) found.key = w.keyWrong;
     setFaults(found);
     if (Object.keys(found).length || socket.state !== "open") return;
-    if (signed) socket.send(await signIn(key, secret));
-    socket.subscribe(formatMessage(topic.name, values));
+    const name = formatMessage(topic.name, values);
+    if (signed) socket.signInFor(name, await signIn(key, secret)); // the answer decides whether the topic follows
+    else socket.subscribe(name);
   };
   const kinds = { off: "wait", connecting: "run", open: "good", lost: "bad" };
   return <section class="card" aria-labelledby="live"><div class="row spread"><h2 id="live">{w.live}</h2><span id="socket-state" role="status"><State kind={kinds[socket.state]}>{w[socket.state]}</State></span></div>
@@ -120,7 +132,7 @@ function Console({ topics, markets }) {
           {choices[field].map((one) => <option key={one}>{one}</option>)}</select></div>
         : <Field key={field} id={"topic-" + field} label={w["field_" + field]} fault={faults[field]} value={values[field]} list={field === "symbol" ? "pairs" : undefined} onInput={(e) => put({ [field]: e.currentTarget.value })} />)}
       <datalist id="pairs">{markets.map((one) => <option key={one.symbol} value={one.symbol} />)}</datalist>
-      {signed && <><Note>{w.keyLead}</Note><Field id="topic-key" label={w.key} fault={faults.key} value={key} onInput={(e) => setKey(e.currentTarget.value.trim())} />
+      {signed && <><Note>{w.keyLead} <a href="#description/sign-a-request">{w.howToSign}</a></Note><Field id="topic-key" label={w.key} fault={faults.key} value={key} onInput={(e) => setKey(e.currentTarget.value.trim())} />
         <Field id="topic-secret" type="password" label={w.secret} value={secret} onInput={(e) => setSecret(e.currentTarget.value.trim())} /></>}
       <div class="row">{socket.state === "open" ? <><button class="main" id="subscribe">{w.subscribe}</button><Button id="disconnect" onClick={socket.close}>{w.disconnect}</Button></>
         : <Button kind="main" id="connect" busy={socket.state === "connecting"} onClick={socket.connect}>{w.connect}</Button>}</div>

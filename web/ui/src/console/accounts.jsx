@@ -1,18 +1,21 @@
 // Our accounts: whether they work, and what they hold.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { middle, Short, State, Table } from "../base/components.jsx";
+import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { shortened } from "./events.jsx";
-import { networks } from "./money.js";
+import { chainName, networks } from "./money.js";
 import { get, post } from "./api.js";
 import { Moves } from "./moves.jsx";
 import { Call, Chain, Heading, Live, may, Money, Order, Standing } from "./parts.jsx";
 import { codeLabel, unsigned, useConsoleMessages } from "./labels.js";
 
-export function Accounts() {
+export function Accounts({ attention }) {
   const w = useConsoleMessages();
   const accounts = usePoll((signal) => get("/accounts", {}, signal), 5_000, []);
   const balances = usePoll((signal) => get("/balances", {}, signal), 10_000, []);
+  const states = accounts.data?.map((a) => a.state).join(" ");
+  useEffect(() => { if (states) attention.again(); }, [states]); // a stopped account counts there at once
   return <><Heading>{w.accounts}</Heading>
     <section class="card"><h2>{w.accounts}</h2><Live poll={accounts} empty={w.noAccounts}>{(list) => <AccountTable list={list} again={accounts.again} />}</Live></section>
     <section class="card"><h2>{w.balances}</h2><Live poll={balances} empty={w.noAccounts}>{(list) =>
@@ -35,7 +38,7 @@ function AccountTable({ list, again }) {
         ...(orders ? [<button type="button" class={a.state === "ok" ? "danger quiet" : "warn"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
     }))} />
     {ordered && <Order key={ordered.address} title={`${act === "stop" ? w.stopAccount : w.resumeAccount} ${middle(ordered.address)}`} risk={act === "resume" && unsigned(ordered.why) && w.riskKey} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, <Chain id={ordered.chain} />], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
-      lead={act === "stop" ? w.stopLead : w.resumeLead}
+      lead={act === "stop" ? [w.stopLead, w["stopPayments_" + ordered.kind] && formatMessage(w["stopPayments_" + ordered.kind], { chain: chainName(networks.get(), ordered.chain) })].filter(Boolean).join(" ") : w.resumeLead} chain={ordered.chain}
       act={({ why }) => post(`/accounts/${ordered.chain}/${ordered.address}/${act}`, { why })} done={() => { set(null); again(); }} cancel={() => set(null)} />}
   </>;
 }

@@ -1,11 +1,11 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
 import { grouped } from "../base/amount.js";
-import { Asked, Button, Copy, Facts, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
+import { Ago, Asked, Button, Facts, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
-import { Call, Chain, Heading, may, Money, Network, Order, Reason } from "./parts.jsx";
+import { Call, Chain, Complete, Depth, Heading, may, Money, Network, Order, Reason } from "./parts.jsx";
 import { chainName, linkTo, networks } from "./money.js";
 import { possible, sign, why } from "./passkey.js";
 import { to } from "./route.js";
@@ -17,21 +17,28 @@ export function Approvals() {
   return <><Heading>{w.view_approvals}</Heading>
     <p class="faint">{w.approvalsLead}</p>
     {may("approver") && !possible() && <Note kind="warn">{w.noPasskeys} <WithCode>{w.withKeyFile}</WithCode></Note>}
-    <div class="grid wide-cards whole-cards" id="approvals"><Asked poll={poll} empty={w.noApprovals}>{(list) => list.map((w) => <Waiting key={w.payment} payment={w} again={poll.again} />)}</Asked></div></>;
+    <div class="grid wide-cards whole-cards" id="approvals"><Asked poll={poll} empty={w.noApprovals}>{(list) => list.map((p) => <Waiting key={p.payment} payment={p} list={list} again={poll.again} />)}</Asked></div></>;
 }
 
-function Waiting({ payment: p, again }) {
+// Waiting is one payment: first what the passkey signs, then what else helps to decide.
+function Waiting({ payment: p, list, again }) {
   const w = useConsoleMessages();
   const known = networks.use();
   const source = p.signed.find((f) => f.name === "source")?.value;
   const rule = ruleOf(p, w), at = (chain, height) => formatMessage(w.block, { chain: chainName(known, chain), height: height.toLocaleString("en") });
   return <section class="card" data-approval={p.record} aria-label={formatMessage(w.recordName, { name: p.record })}>
     <div class="row spread"><h2><Money network={p.network} asset={p.asset} amount={p.amount} /></h2><State kind="warn">{p.reason === "approval" ? w.wantsApproval : w.isHeld}</State></div>
+    <SameUser payment={p} list={list} />
+    <h3>{w.signedRows}</h3>
     <Facts list={[
-      [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.requested, p.purpose === "credit" && <span class="num">{p.came}</span>], [w.feeKept, p.purpose === "credit" && p.token && <Money network={p.network} asset={p.token} amount={p.fee} />],
-      [w.pays, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.worth, <Worth text={p.worth} />], [w.networkCost, <Cost payment={p} />], [w.fromTo, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.network, <Network name={p.network} />], [w.asset, p.asset !== "native" && <Complete text={p.asset} />],
-      [w.to, <Complete text={p.payee} what={w.receiver} />], [w.label, p.label], [w.source, source && <Complete text={source} />], [w.ourAccount, <Complete text={p.account} />],
+      [w.pays, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.asset, p.asset !== "native" && <Complete text={p.asset} />], [w.to, <Complete text={p.payee} what={w.receiver} />], [w.label, p.label],
+      [w.what, <Call of="purpose" word={p.purpose} />], [w.network, <Network name={p.network} />], [w.fromToChain, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.ourAccount, <Complete text={p.account} />], [w.source, source && <Complete text={source} />],
       [w.becauseOf, <><Complete text={p.inTx} link={linkTo(known, p.inChain, p.inTx)} /> <span class="faint small">{at(p.inChain, p.inHeight)}</span></>],
+    ]} />
+    <h3>{w.forDecision}</h3>
+    <Facts list={[
+      [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.received, <span data-received={p.in.final ? "final" : "open"}><strong class="num">{p.came}</strong>{w.comma}<Depth at={p.in} /></span>], [w.feeKept, p.purpose === "credit" && p.token && <Money network={p.network} asset={p.token} amount={p.fee} />],
+      [w.worth, <Worth payment={p} />], [w.networkCost, <Cost payment={p} />],
       [w.user, p.user && <Complete text={p.user} />], [w.sender, p.sender && (p.sender === p.user ? w.sameAsUser : <Complete text={p.sender} />)], [w.heldBecause, rule.text || <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
       [w.approvalsGiven, rule.needed && formatMessage(w.of, { n: p.approved.length, m: rule.needed })], [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
     ]} />
@@ -40,12 +47,22 @@ function Waiting({ payment: p, again }) {
   </section>;
 }
 
-// Worth is a value in money, by the prices of the signer's limits.
-function Worth({ text }) {
+// SameUser warns that several payments of one user wait: each may be just below a limit.
+function SameUser({ payment: p, list }) {
   const w = useConsoleMessages();
-  if (!text) return <span class="faint"><WithCode>{w.noPrice}</WithCode></span>;
-  const [value, currency] = text.split(" ");
-  return <strong class="num">{grouped(value)}<span class="unit">{currency}</span></strong>;
+  const theirs = list.filter((o) => p.user && o.user === p.user), sums = new Map();
+  if (theirs.length < 2) return null;
+  for (const o of theirs) sums.set(o.network + " " + o.asset, { ...o, amount: BigInt(o.amount) + BigInt(sums.get(o.network + " " + o.asset)?.amount ?? 0) });
+  const [before, after] = formatMessage(w.sameUser, { n: theirs.length }).split("{sums}");
+  return <Note kind="warn"><span data-same-user={theirs.length}>{before}{[...sums.values()].map((o, i) => <>{i > 0 && ", "}<Money network={o.network} asset={o.asset} amount={String(o.amount)} /></>)}{after}</span></Note>;
+}
+
+// Worth is a value in money, by the prices of the signer's limits.
+function Worth({ payment: { worth, price } }) {
+  const w = useConsoleMessages();
+  if (!worth) return <span class="faint"><WithCode>{w.noPrice}</WithCode></span>;
+  const [value, currency] = worth.split(" "), [before, after] = w.priceOld.split("{age}");
+  return <><strong class="num">{grouped(value)}<span class="unit">{currency}</span></strong>{price && <span class="faint small" data-price> <WithCode>{formatMessage(w.perUnit, { price: price.worth })}</WithCode> {before}<Ago ms={Date.parse(price.at)} />{after}</span>}</>;
 }
 
 // Cost is what the network takes for a payment: at present, and at most.
@@ -55,9 +72,6 @@ function Cost({ payment: p }) {
   if (!most) return w.nothing;
   return <>{w.atMost} {most}{p.costNow && <span class="faint small">{w.comma}{w.costNow} <Money network={p.network} asset={p.token} amount={p.costNow} /></span>}</>;
 }
-
-// Complete is an address or a hash with all its characters: one that resembles another differs where a short form is cut.
-const Complete = ({ text, what, link }) => <>{link ? <a href={link} target="_blank" rel="noreferrer noopener"><code>{text}</code></a> : <code>{text}</code>} <Copy text={text} what={what} /></>;
 
 function Decide({ payment: p, again }) {
   const w = useConsoleMessages();

@@ -1,13 +1,13 @@
 // Everything on which an operator can act, in one list: the cause, what to do, and the button that does it.
 import { useState } from "preact/hooks";
-import { Ago, Asked, Empty, Pager, Short, State, WithCode } from "../base/components.jsx";
+import { Ago, Asked, Empty, Facts, Pager, Short, State, WithCode } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
 import { shortened } from "./events.jsx";
 import { adviceOf, capital, codeLabel, isDanger, orderLabel, unsigned, useConsoleMessages } from "./labels.js";
-import { chainName, networkName, networks } from "./money.js";
-import { Call, Heading, may, Money, Order } from "./parts.jsx";
+import { blockLink, chainName, networkName, networks } from "./money.js";
+import { Call, Complete, Heading, may, Money, Order, Unlimited } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
 import { go, to, usePlace } from "./route.js";
 
@@ -20,6 +20,7 @@ export function Attention({ attention: first }) {
   const end = () => { order(null); poll.again(); first.again(); };
   return <><Heading>{w.view_attention}</Heading>
     <p class="faint">{w.attentionLead}</p>
+    {poll.data?.unlimited && <Unlimited />}
     <section class="card flush" id="attention"><Asked poll={poll}>{(a) => (a.conditions.length + a.records.length === 0 ? <Empty icon="done" title={w.attentionNone}>{w.allWell}</Empty> : <>
       <ul class="items" aria-label={w.view_attention}>
         {!before && a.conditions.map((c) => <Condition key={keyOf(c)} condition={c} order={() => order({ condition: c })} />)}
@@ -35,9 +36,10 @@ const keyOf = (c) => [c.kind, c.chain, c.network, c.token, c.direction, c.subjec
 // Item is one thing that needs attention.
 function Item({ kind, name, about, since, advice, detail, children, ...rest }) {
   const w = useConsoleMessages();
+  const [before, after] = w.forTime.split("{time}");
   return <li class="item" {...rest}>
-    <div><div class="row"><State kind={kind}>{name}</State><span class="about">{about}</span>{since && <span class="faint small">{w.since} <Ago ms={since} /></span>}</div>
-      {detail && <p class="small wrap">{detail}</p>}
+    <div><div class="row"><State kind={kind}>{name}</State><span class="about">{about}</span>{since && <span class="faint small">{before}<Ago ms={since} />{after}</span>}</div>
+      {detail && <div class="small wrap">{detail}</div>}
       {advice && <p class="advice"><WithCode>{advice}</WithCode></p>}</div>
     <div class="acts">{children}</div>
   </li>;
@@ -67,12 +69,24 @@ function Condition({ condition: c, order }) {
   const w = useConsoleMessages();
   const act = orderOf(c), [view, query] = places[c.kind] ?? [];
   const text = shortened(c.detail, networks.use());
-  const detail = w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
+  const blocks = c.kind === "chain_halted" ? blocksIn(c.detail) : [];
+  const detail = blocks.length ? <HaltedBlocks chain={c.chain} list={blocks} text={text} /> : w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
   return <Item kind={c.stops ? "bad" : "warn"} name={<span data-condition={c.kind}><Call of="condition" word={c.kind} /></span>} about={<Where condition={c} />} since={c.since && Date.parse(c.since)}
     advice={[riskOf(c, w), asCode(sentence(adviceOf(w.language, "condition", c.kind), w))].filter(Boolean).join(" ")} detail={detail}>
     {act && may("operator") && <button type="button" class={act === "openChannel" ? "main" : "warn"} onClick={order}>{formatMessage(w[act], { chain: chainName(networks.use(), c.chain) })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
     {view && <a class="button" href={to(view, "", query)}>{w["view_" + view]}</a>}
   </Item>;
+}
+
+// blocksIn finds blocks in a sentence of the daemon: their numbers and hashes.
+const blocksIn = (text) => [...text.matchAll(/\b(\d+)(?: was final as)? ((?:0x)?[0-9a-f]{64})(?: and is ((?:0x)?[0-9a-f]{64}))?/g)].flatMap(([, height, hash, now]) => [{ height, hash }, ...(now ? [{ height, hash: now }] : [])]);
+
+// HaltedBlocks shows the blocks of a halted chain with their complete hashes, which an operator compares elsewhere.
+function HaltedBlocks({ chain, list, text }) {
+  const w = useConsoleMessages();
+  const known = networks.use();
+  return <><Facts list={list.map(({ height, hash }, i) => [formatMessage(i === list.length - 1 && list.length > 1 ? w.commonBlock : w.ourBlock, { height: Number(height).toLocaleString("en") }), <Complete text={hash} link={blockLink(known, chain, height)} />])} />
+    {w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span>{text}</span>}</>;
 }
 
 // riskOf returns the risk of resuming an account or a chain too early, in one sentence.
@@ -94,7 +108,7 @@ function ConditionOrder({ condition: c, done, cancel }) {
   const path = { resumeChain: `/chains/${c.chain}/resume`, resumeAccount: `/accounts/${c.chain}/${c.subject}/resume`, openChannel: `/channels/${c.network}/${c.token}/${c.direction}` }[act];
   const body = act === "openChannel" ? { state: "OPEN", clear: true } : {};
   return <Order title={name} lead={w[{ resumeChain: "resumeChainLead", resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name} risk={riskOf(c, w)}
-    facts={[[w.what, <Call of="condition" word={c.kind} />], [w.where, <Where condition={c} />]]}
+    chain={c.chain} facts={[[w.what, <Call of="condition" word={c.kind} />], [w.where, <Where condition={c} />]]}
     act={({ why }) => post(path, { ...body, why })} done={done} cancel={cancel} />;
 }
 

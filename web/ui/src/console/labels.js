@@ -97,10 +97,22 @@ export function ruleOf({ verdict = "" }, w) {
 // unsigned reports whether an account has stopped because of a transaction that this daemon did not sign.
 export const unsigned = (text) => /was not signed by this daemon/.test(text ?? "");
 
+// unexplainedIn reads the refusal to resume an account because of a transaction that no record explains; null for any other text.
+function unexplainedIn(text) {
+  const [, hash, account, did, to, what] = /^transaction (\S+) of (\S+) moved (.+) to (\S+) and is not explained(?: \(it was signed for (.+)\))?: settle or accept it$/.exec(text) ?? [];
+  return hash ? { hash, account, did, to, what } : null;
+}
+
 // refusalOf returns the text of a refusal with the next step, translated where the page knows it.
 export function refusalOf(text, w) {
-  const [, hash, account, did, to] = /^transaction (\S+) of (\S+) moved (.+) to (\S+) and is not explained: settle or accept it$/.exec(text) ?? [];
-  return hash ? formatMessage(w.unexplained, { hash, account, did, to }) : text;
+  const found = unexplainedIn(text);
+  return found ? [formatMessage(w.unexplained, found), found.what && formatMessage(w.signedFor, found)].filter(Boolean).join(" ") : text;
+}
+
+// acceptCommand returns the command that accepts the transaction of a refusal; "" for other refusals.
+export function acceptCommand(text, chain, why) {
+  const found = unexplainedIn(text);
+  return found ? `gatewayd account resume ${chain} ${found.account} --accept ${found.hash} --why '${why.replaceAll("'", "'\\''")}'` : "";
 }
 
 // asks is what an order asks besides the reason.

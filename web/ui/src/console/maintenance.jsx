@@ -6,7 +6,7 @@ import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Actor } from "./events.jsx";
 import { chainName, networkOf, networks } from "./money.js";
-import { Call, Chain, Heading, may, Money, Order, Tx } from "./parts.jsx";
+import { Call, Chain, Complete, Heading, may, Money, Order, Tx } from "./parts.jsx";
 import { to } from "./route.js";
 import { useConsoleMessages } from "./labels.js";
 
@@ -70,9 +70,37 @@ function Rescan() {
       <p class="row"><button class="main" id="rescan-look" aria-disabled={busy}>{busy ? w.reading : w.look}</button>
         {busy && <button type="button" onClick={() => running.current.abort()}>{w.stopLooking}</button>}</p></form>
     {fault && <Note kind="bad" live><WithCode>{fault}</WithCode></Note>}
-    {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to })}/>}
-    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} facts={[[w.chain, <Chain id={values.chain} />], [w.blocks, `${booking.from.toLocaleString("en")} – ${booking.to.toLocaleString("en")}`]]} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
+    {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to, list: found.list.filter((d) => d.mends && !d.booked) })} />}
+    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} facts={[[w.chain, <Chain id={values.chain} />], [w.blocks, `${booking.from.toLocaleString("en")} – ${booking.to.toLocaleString("en")}`]]} act={({ why }) => read({ from: booking.from, to: booking.to, book: true, why })} done={() => book(null)} cancel={() => book(null)}>
+      <Bookable chain={values.chain} list={booking.list} /></Order>}
   </section>;
+}
+
+// shownBookable bounds the entries that the dialog lists.
+const shownBookable = 50;
+
+// Bookable lists the entries of an order to book: whom each concerns, and whether the daemon pays it afterwards.
+function Bookable({ chain, list }) {
+  const w = useConsoleMessages();
+  const known = networks.use();
+  return <div id="bookable">{list.slice(0, shownBookable).map((d, i) => <Facts key={i} list={[
+    [w.height, <BlockOf row={d} />], [w.amount, <strong><Moved known={known} chain={chain} row={d} /></strong>], [w.user, d.user && <Complete text={d.user} />], [w.afterBooking, <After row={d} />]]} />)}
+    {list.length > shownBookable && <p class="small">{formatMessage(w.more, { n: list.length - shownBookable })}</p>}</div>;
+}
+
+// BlockOf is the block of a difference, and whether it is final.
+function BlockOf({ row: d }) {
+  const w = useConsoleMessages();
+  return <><span class="num">{d.height.toLocaleString("en")}</span> <span class="small faint">{d.final ? w.isFinal : w.notFinal}</span></>;
+}
+
+const Moved = ({ known, chain, row: d }) => d.asset && <Money network={networkOf(known, chain, d.asset)} asset={d.asset} amount={d.amount} />;
+
+// After is what the daemon does with a missing transfer once it is booked.
+function After({ row: d }) {
+  const w = useConsoleMessages();
+  if (d.kind !== "missing_transfer") return <span class="small">{w.paysNothing}</span>;
+  return <span class="small" data-pays={d.pays}>{d.pays ? w.paysAfter : <>{w.paysNothing} {d.reason && <Call of="reason" word={d.reason} />}</>}</span>;
 }
 
 // Found is how blocks and records differ.
@@ -86,9 +114,9 @@ function Found({ found, busy, book }) {
     <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: chainName(known, found.chain), from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
     {found.forgotten > 0 && <p class="small faint">{formatMessage(w.forgotten, { n: n(found.forgotten) })}</p>}
     {found.list.length === 0 ? !busy && <Note kind="good">{w.missNothing}</Note>
-      : <Table label={w.differences} head={[">" + w.height, w.what, w.transaction, w.from, w.to, ">" + w.amount, w.record, w.bookedState]} rows={found.list.map((d, i) => ({
-        key: i, cells: [<span class="num">{n(d.height)}</span>, <strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>, <Tx chain={found.chain} hash={d.tx} />, d.from && <Short text={d.from} />, d.to && <Short text={d.to} />,
-          d.asset && <Money network={networkOf(known, found.chain, d.asset)} asset={d.asset} amount={d.amount} />, d.record && <a href={to("records", d.record)}>{d.record}</a>, <>{state(d)}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
+      : <Table label={w.differences} head={[">" + w.height, w.what, ">" + w.amount, w.user, w.transaction, w.bookedState]} rows={found.list.map((d, i) => ({
+        key: i, cells: [<BlockOf row={d} />, <><strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>{d.record && <> <a href={to("records", d.record)}>{formatMessage(w.recordName, { name: d.record })}</a></>}</>, <Moved known={known} chain={found.chain} row={d} />, d.user && <Short text={d.user} />,
+          <><Tx chain={found.chain} hash={d.tx} />{d.from && <div class="small">{w.from} <Short text={d.from} /></div>}{d.to && <div class="small">{w.to} <Short text={d.to} /></div>}</>, <>{state(d)}{d.mends && !d.booked && <div class="wrap"><After row={d} /></div>}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
       }))} />}
     {!busy && bookable > 0 && <p class="after"><button type="button" id="rescan-book" onClick={book}>{formatMessage(w.bookN, { n: n(bookable) })}</button></p>}
     {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><WithCode>{w.noMend}</WithCode></Note>}

@@ -59,3 +59,12 @@ export function linkTo(list, chain, hash) {
   }
   return "";
 }
+
+// blockLink is a block in the explorer of its chain; "" where none is configured. Explorers have blocks next to transactions, by their numbers.
+export function blockLink(list, chain, height) {
+  for (const n of list) {
+    const format = n.source === chain ? n.sourceExplorer : n.exchange === chain ? n.exchangeExplorer : "";
+    if (format?.includes("/tx/{$tx}")) return format.replace("/tx/{$tx}", "/block/" + encodeURIComponent(height));
+  }
+  return "";
+}

@@ -1,6 +1,6 @@
 // Whether money moves, how much and how fast, what needs attention, and how long it goes on like this.
 import { useMemo } from "preact/hooks";
-import { Ago, Asked, lasted, Meter, Moment, Note, Segmented, Short, Stat, State, Table, WithCode } from "../base/components.jsx";
+import { Ago, Asked, lasted, Meter, Moment, Note, Segmented, Short, Stat, State, Table } from "../base/components.jsx";
 import { cut, grouped, plain } from "../base/amount.js";
 import { formatMessage } from "../base/messages.js";
 import { Plot } from "../base/plot.jsx";
@@ -8,7 +8,7 @@ import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 import { assetOf, chainName, networkName, networks } from "./money.js";
-import { Call, Chain, Heading, Health, Live, Money, Network, Standing, Unknown, useOutdated } from "./parts.jsx";
+import { Call, Chain, Heading, Health, Live, may, Money, Network, Standing, Unknown, Unlimited, useOutdated } from "./parts.jsx";
 import { dust, go, to, usePlace } from "./route.js";
 
 const often = 5_000;
@@ -20,10 +20,10 @@ export function Overview({ attention }) {
     <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} since={since} attention={attention} />
     {o.state === "degraded" && <BlockedTokens o={o} />}
     {o.conditions.length > 0 && <Conditions list={o.conditions} chains={o.chains ?? []} />}
-    {o.unlimited && <Note kind="warn"><span id="unlimited"><WithCode>{w.unlimited}</WithCode></span></Note>}
+    {o.unlimited && <Unlimited />}
     {o.dust > 0 && <Note><div class="row spread" id="dust"><span>{formatMessage(w.dust, { n: o.dust < 100 ? o.dust : "100+" })}</span><a class="button" href={to("records", "", dust)}>{w.show}</a></div></Note>}
     <Charts />
-    <Channels list={o.channels} conditions={o.conditions} />
+    <Channels list={o.channels} conditions={o.conditions} halted={haltedNetworks(o.chains ?? [])} />
     {o.coverage.length > 0 && <Coverage list={o.coverage} />}
     <Chains list={o.chains ?? []} />
     {o.limits.length > 0 && <section class="card"><h2>{w.signerLimits}</h2><LimitTable list={o.limits} /></section>}
@@ -45,22 +45,30 @@ function WhereAndSince({ list, chains }) {
   const known = networks.use(), ids = [...new Set(list.map((c) => c.chain).filter(Boolean))];
   const since = Math.min(...list.filter((c) => c.since).map((c) => Date.parse(c.since)));
   const unread = list[0].kind === "chain_halted" ? chains.filter((c) => ids.includes(c.chain)).reduce((n, c) => n + behind(c), 0) : 0;
-  const parts = [ids.map((id) => chainName(known, id)).join(", "), Number.isFinite(since) && <>{w.since} <Moment ms={since} /></>, unread > 0 && formatMessage(w.unread, { n: grouped(String(unread)) })].filter(Boolean);
+  const [before, after] = w.sinceAt.split("{at}");
+  const parts = [ids.map((id) => chainName(known, id)).join(", "), Number.isFinite(since) && <>{before}<Moment ms={since} />{after}</>, unread > 0 && formatMessage(w.unread, { n: grouped(String(unread)) })].filter(Boolean);
   return <span class="small">{parts.map((part, i) => <>{i > 0 && " · "}{part}</>)}</span>;
 }
 
-// Coverage compares holdings and debts of each token, by the last balance sheets.
+// Coverage compares holdings and debts of each token, by the last balance sheets. A sheet that may be wrong about the present has no verdict.
 function Coverage({ list }) {
   const w = useConsoleMessages();
   const symbol = (c) => networks.get().flatMap((n) => n.tokens).find((t) => t.token === c.token && t.network === c.network)?.symbol ?? c.token;
+  const verdict = (c) => (c.state === "covered" ? <Health kind="good">{w.covered}</Health>
+    : c.state === "missing" ? <State kind="bad">{w.missing} <Money network={c.network} asset={c.asset} amount={String(BigInt(c.owed) - BigInt(c.held))} /></State> : <State kind="wait">{w["coverage_" + c.state]}</State>);
   return <section class="card" id="coverage"><h2>{w.coverage}</h2><p class="small faint">{w.coverageLead}</p>
     <Table label={w.coverage} head={[w.token, w.state, ">" + w.owed, ">" + w.held, ">" + w.height, ">" + w.compared]} rows={list.map((c) => {
-      const short = BigInt(c.owed) - BigInt(c.held);
-      return { key: c.network + c.token, cells: [<><strong>{symbol(c)}</strong> <span class="faint"><Network name={c.network} /></span></>, short > 0n ? <State kind="bad">{w.missing} <Money network={c.network} asset={c.asset} amount={String(short)} /></State> : <Health kind="good">{w.covered}</Health>,
-        <Money network={c.network} asset={c.asset} amount={c.owed} />, <Money network={c.network} asset={c.asset} amount={c.held} />, <Height n={c.height} />, <Ago ms={Date.parse(c.at)} />] };
+      const name = <><strong>{symbol(c)}</strong> <span class="faint"><Network name={c.network} /></span></>, state = <span data-coverage={c.state}>{verdict(c)}</span>;
+      const figures = c.state === "uncompared" ? Array(4).fill(none) : [<Money network={c.network} asset={c.asset} amount={c.owed} />, <Money network={c.network} asset={c.asset} amount={c.held} />, <Height n={c.height} />, <Ago ms={Date.parse(c.at)} />];
+      return { key: c.network + c.token, cells: [name, state, ...figures] };
     })} />
   </section>;
 }
+
+const none = <span class="faint">–</span>;
+
+// haltedNetworks are the networks with a halted chain: the nodes of it may be wrong about balances.
+const haltedNetworks = (chains) => networks.get().filter((n) => chains.some((c) => c.state === "halted" && [n.source, n.exchange].includes(c.chain))).map((n) => n.name);
 
 // spans are the lengths of time of the charts, in hours.
 const spans = ["1", "24", "168"];
@@ -130,7 +138,8 @@ function Figures({ o, silent, since, attention }) {
   const channels = o.channels ?? [];
   const rate = channels.reduce((sum, c) => sum + c.perMinute, 0);
   const oldest = channels.filter((c) => c.oldest).sort((x, y) => Date.parse(x.oldest) - Date.parse(y.oldest))[0];
-  const shortest = channels.map((c) => c.runwayHours).filter((h) => h !== undefined).sort((x, y) => x - y)[0];
+  const doubt = haltedNetworks(o.chains ?? []), sure = channels.filter((c) => !doubt.includes(c.network));
+  const shortest = sure.map((c) => c.runwayHours).filter((h) => h !== undefined).sort((x, y) => x - y)[0];
   const waiting = channels.reduce((sum, c) => sum + c.waiting, 0);
   const a = attention.data, needs = a ? a.total + a.conditions.length : 0, unasked = useOutdated(attention);
   return <section class="card stats" aria-label={w.glance}>
@@ -140,7 +149,7 @@ function Figures({ o, silent, since, attention }) {
     <Tile since={since} name={w.aMinute} value={rate.toFixed(1)} detail={w.lastTenMinutes} />
     <Tile since={since} name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest.oldest) > late ? "warn" : ""} value={oldest ? <Oldest channel={oldest} /> : <span class="faint">{w.nothing}</span>}
       detail={oldest?.oldestRecord && formatMessage(w.recordName, { name: oldest.oldestRecord })} />
-    <Tile since={since} name={w.shortest} kind={runwayKind(shortest)} value={<span title={w.runwayHint}>{runwayOf(shortest, w)}</span>} />
+    <Tile since={since} name={w.shortest} kind={runwayKind(shortest)} value={doubt.length > 0 && sure.length === 0 ? none : <span title={w.runwayHint}>{runwayOf(shortest, w)}</span>} detail={doubt.length > 0 && w.coverage_halted} />
   </section>;
 }
 
@@ -174,9 +183,8 @@ function Chains({ list }) {
   return <section class="card" id="chains"><h2>{w.chains}</h2>
     <Table label={w.chains} head={[w.chain, w.state, ">" + w.read, ">" + w.final, ">" + w.newestOfNodes, ">" + w.behind, ">" + w.age, w.nodes]} rows={list.map((c) => ({
       key: c.chain, cells: [<strong><Chain id={c.chain} /></strong>, <Standing of="chain" state={c.state} since={c.since && Date.parse(c.since)} />, <Height n={c.read} />, <Height n={c.final} />, c.fault ? <State kind="bad">{c.fault}</State> : <Height n={c.head} />,
-        <Height n={behind(c)} />, c.headTime ? <Ago ms={Date.parse(c.headTime)} /> : "–", <a href={to("nodes")}><Health kind={c.nodesUp === c.nodes ? "good" : "warn"}>{formatMessage(w.of, { n: c.nodesUp, m: c.nodes })}</Health></a>],
+        <Height n={behind(c)} />, c.headTime ? <Ago ms={Date.parse(c.headTime)} /> : "–", <a href={to("nodes")}><Health kind={c.state !== "halted" && c.nodesUp === c.nodes ? "good" : "warn"}>{formatMessage(c.state === "halted" ? w.nodesInDoubt : w.of, { n: c.nodesUp, m: c.nodes })}</Health></a>],
     }))} />
-    {list.some((c) => c.state === "halted") && <p class="after"><a class="button" href={to("attention")}>{w.view_attention}</a></p>}
   </section>;
 }
 
@@ -185,13 +193,13 @@ const Height = ({ n }) => <span class="num">{n.toLocaleString("en")}</span>;
 // unlisted returns the part of a channel's reasons that no condition contains.
 const unlisted = (why, conditions) => conditions.reduce((left, c) => left.replace(c.detail, ""), why ?? "").split("; ").filter(Boolean).join("; ");
 
-function Channels({ list, conditions }) {
+function Channels({ list, conditions, halted }) {
   const w = useConsoleMessages();
   const several = networks.use().length > 1;
-  return <section class="card" id="flows"><h2>{w.balancesAndRunway}</h2>
+  return <section class="card" id="flows"><div class="row spread"><h2>{w.balancesAndRunway}</h2>{may("operator") && <a class="button" href={to("channels")}>{w.pauseAll}</a>}</div>
     <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.runway, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute]} rows={(list ?? []).map((c) => ({
       key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span>{several && <div class="small faint"><Network name={c.network} /></div>}</>,
-        <><Standing of="channel" state={c.state} />{c.state !== "OPEN" && unlisted(c.why, conditions) && <div class="small wrap">{unlisted(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
+        <><Standing of="channel" state={c.state} />{c.state !== "OPEN" && unlisted(c.why, conditions) && <div class="small wrap">{unlisted(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, halted.includes(c.network) ? <span data-runway="halted"><State kind="wait">{w.coverage_halted}</State></span> : <Runway hours={c.runwayHours} />,
         <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Oldest channel={c} /></span></>}</>,
         <><Money network={c.network} asset={c.asset} amount={c.dayOut} /><div class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</div></>,
         <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: grouped(String(c.possiblePerMinute)) }).trim()}</span>}</span>],

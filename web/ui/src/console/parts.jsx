@@ -1,7 +1,7 @@
 // What several views of the console are made of.
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { Asked, Confirm, Moment, Note, Short, State, tell } from "../base/components.jsx";
+import { Asked, Confirm, Copy, Moment, Note, Short, State, tell, Whole, WithCode } from "../base/components.jsx";
 import { said } from "../base/tell.js";
 import { shown } from "../base/amount.js";
 import { ChainIcon } from "../base/icons.jsx";
@@ -9,7 +9,7 @@ import { Refused } from "../base/http.js";
 import { formatMessage } from "../base/messages.js";
 import { me } from "./api.js";
 import { assetOf, chainName, linkTo, networkName, networks } from "./money.js";
-import { capital, codeLabel, refusalOf, stateLabel, useConsoleMessages } from "./labels.js";
+import { acceptCommand, capital, codeLabel, refusalOf, stateLabel, useConsoleMessages } from "./labels.js";
 
 // Heading is a view's name. It gets the focus when the view opens, so that who hears the page hears where he is.
 export function Heading({ children }) {
@@ -83,6 +83,12 @@ export function Standing({ of, state, direction, since }) {
   return <State kind={kind}><span data-state={state}>{word}</span></State>;
 }
 
+// Unlimited warns of a signer without limits.
+export function Unlimited() {
+  const w = useConsoleMessages();
+  return <Note kind="warn"><span id="unlimited"><WithCode>{w.unlimited}</WithCode></span></Note>;
+}
+
 // Money is an amount of what moves on a chain.
 export function Money({ network, asset, amount }) {
   const w = useConsoleMessages();
@@ -99,6 +105,17 @@ export function Tx({ chain, hash }) {
   return hash ? <Short text={hash} link={link} /> : null;
 }
 
+// Complete is an address or a hash with all its characters: one that resembles another differs where a short form is cut.
+export const Complete = ({ text, what, link }) => <>{link ? <a href={link} target="_blank" rel="noreferrer noopener"><code>{text}</code></a> : <code>{text}</code>} <Copy text={text} what={what} /></>;
+
+// Depth is how deep a transaction stands in its chain, and how deep it has to.
+export function Depth({ at }) {
+  const w = useConsoleMessages();
+  const n = at.confirmations.toLocaleString("en");
+  const what = at.wanted > 0 && !at.final ? formatMessage(w.confirmationsOf, { n, m: at.wanted.toLocaleString("en") }) : formatMessage(at.confirmations === 1 ? w.confirmation : w.confirmations, { n });
+  return <span class="num">{at.final ? formatMessage(w.andFinal, { what }) : what}</span>;
+}
+
 // Reason is why something is held or refused.
 export const Reason = ({ word }) => (word ? <span class="small"><Call of="reason" word={word} /></span> : null);
 
@@ -107,17 +124,22 @@ export const may = (role) => me.get()?.role === role;
 
 // Order asks before something is ordered: it repeats what is at stake, says what will happen, and asks what the order needs besides, and always why. `act` gets
 // the values and is done when it returns; `facts` may be a function of them.
-export function Order({ title, lead, risk, facts, fields = [], boxes = [], action, danger, act, done, cancel, children }) {
+export function Order({ title, lead, risk, facts, fields = [], boxes = [], action, danger, act, done, cancel, chain, children }) {
   const w = useConsoleMessages();
   useEffect(() => said.set(""), []); // an earlier message hides no button
-  const [values, set] = useState({});
+  const [values, set] = useState({}), [command, offer] = useState("");
+  const words = useRef(w);
+  words.current = w;
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
   const send = async () => {
-    if (!values.why?.trim()) throw new Refused(w.sayWhy, "why");
+    offer("");
+    if (!values.why?.trim()) throw refusedIn(() => words.current.sayWhy, "why");
     try {
       await act(trimmed(values));
     } catch (error) {
-      throw error instanceof Refused ? new Refused(refusalOf(error.message, w), error.code) : error;
+      if (!(error instanceof Refused)) throw error;
+      offer(acceptCommand(error.message, chain, values.why.trim()));
+      throw refusedIn(() => refusalOf(error.message, words.current), error.code);
     }
     tell(formatMessage(w.done, { what: title }));
   };
@@ -130,7 +152,11 @@ export function Order({ title, lead, risk, facts, fields = [], boxes = [], actio
       onChange={(e) => set({ ...values, [name]: e.currentTarget.checked })} /> {label}</label></p>)}
     <div class="field"><label for="order-why">{w.whyAsked}</label>
       <textarea id="order-why" rows="2" maxLength={500} autofocus={fields.length === 0} value={values.why ?? ""} onInput={entered("why")} /></div>
+    {command && <Whole id="order-command" text={command} what={w.command} />}
   </Confirm>;
 }
+
+// refusedIn is a refusal whose text follows the language of the page.
+const refusedIn = (text, code) => Object.defineProperty(new Refused("", code), "message", { get: text });
 
 const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]));

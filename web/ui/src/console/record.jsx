@@ -8,7 +8,7 @@ import { get } from "./api.js";
 import { Events } from "./events.jsx";
 import { adviceOf, isDanger, orderLabel, useConsoleMessages, way } from "./labels.js";
 import { chainName, chainsOf, networkOf, networks } from "./money.js";
-import { Call, Chain, Heading, may, Money, Network, Reason, Standing, Tx } from "./parts.jsx";
+import { Call, Chain, Depth, Heading, may, Money, Network, Reason, Standing, Tx } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
 import { to as linkTo, usePlace } from "./route.js";
 
@@ -87,14 +87,6 @@ function aboutOf(what, r, payments) {
 function Step({ step: { tx, depth, text } }) {
   return <>{tx?.hash && <div class="row"><span class="faint"><Chain id={tx.chain} /></span><Tx chain={tx.chain} hash={tx.hash} />{tx.depth && <Depth at={tx.depth} />}</div>}
     {depth && <div id="depth"><Depth at={depth} /></div>}{text && <div>{text}</div>}</>;
-}
-
-// Depth is how deep a transaction stands in its chain, and how deep it has to.
-function Depth({ at }) {
-  const w = useConsoleMessages();
-  const n = at.confirmations.toLocaleString("en");
-  const what = at.wanted > 0 && !at.final ? formatMessage(w.confirmationsOf, { n, m: at.wanted.toLocaleString("en") }) : formatMessage(at.confirmations === 1 ? w.confirmation : w.confirmations, { n });
-  return <span class="num">{at.final ? formatMessage(w.andFinal, { what }) : what}</span>;
 }
 
 function Payment({ payment: p }) {
