@@ -1,5 +1,5 @@
 // The wallets of a development environment's demo accounts, in the page: they sign with publicly known keys. Nothing of it is loaded elsewhere.
-import { ask, base, Refused } from "./http.js";
+import { ask, Away, base, Refused } from "./http.js";
 import { base64, hex } from "./vite.js";
 
 const post = (path, body) => ask(base() + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -11,6 +11,7 @@ const node = {
   async request(method, ...params) {
     const answer = await post("/demo/rpc", { jsonrpc: "2.0", id: ++calls, method, params });
     if (answer.error) throw new Refused(answer.error.message, answer.error.code);
+    if (!("result" in answer)) throw new Away("no answer of a node");
     return answer.result;
   },
 };

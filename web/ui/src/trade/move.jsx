@@ -1,11 +1,12 @@
 // Moving funds between the account's wallet and its balance on the exchange. Only the wallet can sign it: the demo wallet in a development environment,
 // else one that reads a payment link.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { parse, plain, shown } from "../base/amount.js";
+import { cut, parse, plain, shown } from "../base/amount.js";
 import { Amount, Button, Dialog, Facts, Fault, Field, Note, Qr, Segmented, State, Whole } from "../base/components.jsx";
 import { Away } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { remembered } from "../base/store.js";
 import { usePoll } from "../base/use.js";
 import { depositCall, exchangeContract, paymentLink, withdrawCall } from "../base/vite.js";
 import { query } from "./exchange.js";
@@ -16,11 +17,32 @@ const inward = "in", outward = "out"; // of the exchange
 
 const lateAfter = 60_000;
 
-// newestMove is the number of an account's moves of a token, and the newest one.
-async function newestMove(address, tokenId, signal) {
-  const { total, record } = await query("/deposit-withdraw", { address, tokenId, limit: 1 }, signal);
-  return { total, newest: record?.[0] ?? null };
+const listedMoves = 20, listedDigits = 8; // of an amount, in the exchange's list
+
+// movesOf is the number of an account's moves of a token, and the newest ones.
+async function movesOf(address, tokenId, signal) {
+  const { total, record } = await query("/deposit-withdraw", { address, tokenId, limit: listedMoves }, signal);
+  return { total, newest: record ?? [] };
 }
+
+const isListed = (move, { total, newest }) => newest.slice(0, Math.max(total - move.before, 0))
+  .some((one) => one.type === (move.way === inward ? 1 : 2) && cut(one.amount, listedDigits) === cut(plain(BigInt(move.units), move.token.decimals), listedDigits));
+
+// kept is the move that the exchange does not list yet, as JSON. It outlives the dialog and a reload, so that nobody moves the same again.
+const kept = remembered("trade.move", (text) => text === "" || isJSON(text), "", "sessionStorage");
+
+function isJSON(text) {
+  try {
+    return Boolean(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+const keep = (move) => kept.set(move ? JSON.stringify(move) : "");
+
+// callOf is the call of the exchange's contract that makes a move: what is sent with it, and its data.
+const callOf = ({ way, units, token }) => (way === inward ? { units: BigInt(units), data: depositCall() } : { units: 0n, data: withdrawCall(token.tokenId, BigInt(units)) });
 
 // useDemoWallet is the demo user's wallet once it is open: { wallet, error }.
 function useDemoWallet(wanted) {
@@ -38,8 +60,8 @@ const tokensOf = (markets) => Object.fromEntries(markets.flatMap((m) => [[m.trad
 export function MoveDialog({ session, markets, first, data, close }) {
   const w = useMessages(messages);
   const ids = useMemo(() => tokensOf(markets), [markets]), symbols = Object.keys(ids).sort();
-  const [symbol, choose] = useState(first in ids ? first : symbols[0]), [way, turn] = useState(inward);
-  const [amount, type] = useState(""), [move, start] = useState(null), [fault, setFault] = useState(null), [busy, setBusy] = useState(false);
+  const [symbol, choose] = useState(Object.hasOwn(ids, first) ? first : symbols[0]), [way, turn] = useState(inward);
+  const [amount, type] = useState(""), [fault, setFault] = useState(null), [busy, setBusy] = useState(false), [arrived, arrive] = useState(false);
   const tokenId = ids[symbol], name = tokenName(symbol), demo = useDemoWallet(session.demo), { wallet } = demo;
   const detail = usePoll((signal) => query("/token/detail", { tokenId }, signal), 0, [tokenId]);
   const inWallet = usePoll(wallet ? () => wallet.balance(tokenId) : null, 2000, [wallet, tokenId]);
@@ -51,30 +73,50 @@ export function MoveDialog({ session, markets, first, data, close }) {
   const wrong = amount.trim() === "" || decimals === undefined ? "" : !units ? formatMessage(w.digits, { what: w.quantity, n: decimals })
     : limit !== null && units > limit ? formatMessage(w.poor, { what: w.quantity, have: shown(limit, decimals), symbol: name }) : "";
   const ready = units && !wrong && (way === inward ? !session.demo || limit !== null : limit !== null);
-  const call = () => (way === inward ? { units, data: depositCall() } : { units: 0n, data: withdrawCall(tokenId, units) });
+  const text = kept.use(), last = text ? JSON.parse(text) : null, move = !busy && last?.address === session.address ? last : null;
   const submit = async (e) => {
     e.preventDefault();
     if (!ready || busy) return;
     setBusy(true);
     setFault(null);
-    const made = { ...call(), symbol, amount: units, token, way, at: Date.now(), unknown: false };
+    const made = { address: session.address, symbol, units: units.toString(), token, way, at: Date.now() };
     try {
-      made.before = (await newestMove(session.address, tokenId)).total;
-      if (session.demo) await wallet.send(exchangeContract, tokenId, made.units, made.data);
-      start(made);
+      made.before = (await movesOf(session.address, tokenId)).total;
+      if (session.demo) await sendNow(made);
+      keep(made);
     } catch (error) {
-      if (session.demo && made.before !== undefined && error instanceof Away) start({ ...made, unknown: true });
-      else setFault(error);
+      setFault(error);
     } finally {
       setBusy(false);
     }
+  };
+  // sendNow signs and sends. Until the node answers, the outcome is unknown.
+  const sendNow = async (made) => {
+    const call = callOf(made);
+    keep({ ...made, unknown: true });
+    try {
+      await wallet.send(exchangeContract, tokenId, call.units, call.data);
+    } catch (error) {
+      if (!(error instanceof Away)) keep(null);
+      throw error;
+    }
+  };
+  const leave = () => {
+    if (arrived) keep(null);
+    close();
+  };
+  const again = () => {
+    keep(null);
+    arrive(false);
+    type("");
+    setFault(null);
   };
   const change = (act) => (value) => {
     setFault(null);
     act(value);
   };
   const balance = (value) => (value === null || decimals === undefined ? "–" : <Amount units={value} decimals={decimals} unit={name} />);
-  return <Dialog title={w.moveFunds} close={() => busy || close()} id="move">{move ? <Followed move={move} session={session} data={data} again={() => { start(null); type(""); }} close={close} /> : <form onSubmit={submit} noValidate>
+  return <Dialog title={w.moveFunds} close={() => busy || leave()} id="move">{move ? <Followed {...{ move, session, arrived, again, leave }} arrive={() => { arrive(true); data.again(); }} /> : <form onSubmit={submit} noValidate>
     <p class="small">{w.moveLead}</p>
     <Segmented class="after" label={w.moveWay} now={way} choose={change(turn)} list={[{ id: inward, name: w.moveIn }, { id: outward, name: w.moveOut }]} />
     <div class="field"><label for="move-token">{w.token}</label><select id="move-token" value={symbol} onChange={(e) => { type(""); change(choose)(e.currentTarget.value); }}>{symbols.map((s) => <option key={s} value={s}>{s}</option>)}</select></div>
@@ -88,29 +130,23 @@ export function MoveDialog({ session, markets, first, data, close }) {
 }
 
 // Followed shows a move until the exchange lists it.
-function Followed({ move, session, data, again, close }) {
+function Followed({ move, session, arrived, arrive, again, leave }) {
   const w = useMessages(messages);
-  const { symbol, amount, token, way, before, at, unknown } = move, sum = shown(amount, token.decimals) + " " + tokenName(symbol);
-  const [arrived, arrive] = useState(false);
-  const poll = usePoll(arrived ? null : async (signal) => {
-    const { total, newest } = await newestMove(session.address, token.tokenId, signal);
-    return total > before && newest.type === (way === inward ? 1 : 2) && parse(newest.amount, token.decimals) === amount ? newest : { none: true };
-  }, 1000, [arrived]);
+  const { symbol, token, way, at, unknown } = move, sum = shown(BigInt(move.units), token.decimals) + " " + tokenName(symbol);
+  const poll = usePoll(arrived ? null : async (signal) => ({ found: isListed(move, await movesOf(session.address, token.tokenId, signal)) }), 1000, [arrived]);
   useEffect(() => {
-    if (!poll.data || poll.data.none) return;
-    arrive(true);
-    data.again();
+    if (poll.data?.found) arrive();
   }, [poll.data]);
-  const link = paymentLink(exchangeContract, token, move.units, move.data), late = Date.now() - at > lateAfter;
+  const call = callOf(move), link = paymentLink(exchangeContract, token, call.units, call.data), late = session.demo && Date.now() - at > lateAfter;
   const facts = [[w.quantity, <strong>{sum}</strong>], [w.moveWay, way === inward ? w.moveIn : w.moveOut], [w.account, <code>{session.address}</code>]];
   if (arrived) return <div id="moved"><Note kind="good" live>{formatMessage(way === inward ? w.movedIn : w.movedOut, { sum })}</Note>
-    <p class="row end after"><Button onClick={again}>{w.moveMore}</Button><Button kind="main" onClick={close}>{w.done}</Button></p></div>;
+    <p class="row end after"><Button onClick={again}>{w.moveMore}</Button><Button kind="main" onClick={leave}>{w.done}</Button></p></div>;
   return <div id="moving">
     <Facts list={facts} />
     {!session.demo && <><p class="small after">{w.moveScan}</p><div class="codes"><Qr text={link} label={w.moveQr} /></div><Note kind="warn">{way === inward ? w.moveFromIn : w.moveFromOut}</Note>
       <span class="label">{w.moveLink}</span><Whole what={w.moveLink} text={link} id="move-link" /><p><a class="button" href={link}><Icon name="external" /> {w.openWallet}</a></p></>}
     {unknown ? <Note kind="warn" live>{w.moveUnknown}</Note> : <p role="status"><State kind="run">{session.demo ? w.moveSent : w.moveWaits}</State></p>}
-    {late && !unknown && session.demo && <Note kind="warn" live>{w.moveLate}</Note>}
-    {!session.demo && <p class="row end after"><Button onClick={again}>{w.moveChange}</Button></p>}
+    {late && !unknown && <Note kind="warn" live>{w.moveLate}</Note>}
+    {(!session.demo || late || unknown) && <p class="row end after"><Button id="move-again" onClick={again}>{session.demo ? w.moveChecked : w.moveChange}</Button></p>}
   </div>;
 }
