@@ -169,7 +169,7 @@ func (d *Session) CostOf(ctx context.Context, w Waiting, now time.Time) (out Pay
 			out.Price = &report.Prices[i]
 			out.Worth = worthOf(p.Amount, decimalsOf(token, p.Asset), report.Prices[i].Worth)
 		}
-		if p.Chain != network.Source {
+		if p.Chain != network.Source || token.Policy.Fee.Kind != "network" { // the only kind with quotes
 			return nil
 		}
 		_, cost, quoted, err := records.QuotesSince(tx, p.Network, p.Token, now)
