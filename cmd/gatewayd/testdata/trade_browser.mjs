@@ -18,7 +18,7 @@ const kept = (v) => v.page.evaluate(() => document.documentElement.outerHTML + J
 const focused = (v, id) => v.until(() => v.page.evaluate((wanted) => document.activeElement?.id === wanted, id), "the focus goes to " + id);
 
 // openDemo opens the demo user's account, whose key is made after the start.
-async function openDemo(v, focus = true) {
+async function openDemo(v) {
   let pressed = false;
   await v.until(async () => {
     if (await v.at('#session[data-kind="trading"]').count()) return true;
@@ -29,7 +29,7 @@ async function openDemo(v, focus = true) {
     }
     return false;
   }, "the demo account opens");
-  if (pressed && focus) await focused(v, "quantity");
+  if (pressed) await focused(v, "quantity");
   await v.until(async () => numberOf((await v.at("#available").innerText()).replace(/[^\d.,]/g, "") || "0") > 0, "its balance is shown");
 }
 
@@ -148,6 +148,7 @@ async function asDemoUser() {
   await cancels(v);
   await losesAnAnswer(v);
   await losesAnOrder(v);
+  assert.deepEqual(await v.page.evaluate(() => [".asks", ".bids"].map((side) => document.querySelector(side).scrollTop)), [0, 0], "the best prices stay in view while the book moves");
   await v.end();
 }
 
@@ -390,7 +391,7 @@ async function movesFunds() {
   await v.sees("No answer arrived: the move may have been made.");
   await v.page.keyboard.press("Escape");
   await v.page.reload();
-  await openDemo(v, false);
+  await v.at('#session[data-kind="trading"]').waitFor();
   await v.at("#move-funds").click();
   await v.sees("No answer arrived: the move may have been made."); // nobody moves the same again by mistake
   listed = true;
