@@ -206,3 +206,23 @@ func TestPagesAreMounted(t *testing.T) {
 	}
 	w.get("/keys/other")
 }
+
+// The demo user's actions are served below each base path, by every method, and nowhere else than in
+// a development environment.
+func TestDemoIsMounted(t *testing.T) {
+	posts := func(w *apiEnv) (statuses []int, paths []string) {
+		for _, path := range []string{"/demo/rpc", "/test/demo/rpc"} {
+			answer, err := w.client.Post(w.url+path, "application/json", http.NoBody)
+			require.NoError(t, err)
+			require.NoError(t, answer.Body.Close())
+			statuses, paths = append(statuses, answer.StatusCode), append(paths, answer.Header.Get("Path"))
+		}
+		return statuses, paths
+	}
+	demo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Path", r.Method+" "+r.URL.Path) })
+	statuses, paths := posts(setup(t, func(_ *Config, p *Parts) { p.Demo = demo }))
+	require.Equal(t, []int{200, 200}, statuses)
+	require.Equal(t, []string{"POST /demo/rpc", "POST /demo/rpc"}, paths)
+	statuses, _ = posts(setup(t))
+	require.Equal(t, []int{404, 404}, statuses)
+}
