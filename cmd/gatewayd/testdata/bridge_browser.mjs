@@ -116,7 +116,7 @@ async function asDemoUser(symbol, label) {
   await v.page.reload();
   await ready(v, "#send");
   assert.deepEqual([await v.at("#to").inputValue(), await v.at("#amount").inputValue(), label && await v.at("#label").inputValue()], [receiver, "3", label], "what was typed survives a reload");
-  assert.match(await v.at("#withdraw .facts").innerText(), /Expected time\s+≈ \d+ s/, "the measured time");
+  await v.until(async () => /Expected time\s+≈ \d+ s/.test(await v.at("#withdraw .facts").innerText()), "the measured time");
   await v.fits(axe, "withdraw " + symbol);
   await v.shot("bridge-withdraw-" + symbol);
   await v.at("#send").click();
