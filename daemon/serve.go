@@ -32,8 +32,8 @@ type Dependencies struct {
 	OnlyChains []chain.ID
 	// Operators shows the daemon's state; nil: there is no such listener.
 	Operators *Operators
-	// Demo serves the paths below /demo on the gateway's and the exchange API's listener: a development
-	// environment's pages act for its demo user, whose keys are public. May be nil.
+	// Demo serves the paths below /demo on the listeners of gateway and exchange API: pages of a
+	// development environment act for its demo user, whose keys are public. May be nil.
 	Demo http.Handler
 }
 

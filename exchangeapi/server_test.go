@@ -207,8 +207,8 @@ func TestPagesAreMounted(t *testing.T) {
 	w.get("/keys/other")
 }
 
-// The demo user's actions are served below each base path, by every method, and nowhere else than in
-// a development environment.
+// The demo user's actions are served below each base path, by every method, but only in a
+// development environment.
 func TestDemoIsMounted(t *testing.T) {
 	posts := func(w *apiEnv) (statuses []int, paths []string) {
 		for _, path := range []string{"/demo/rpc", "/test/demo/rpc"} {

@@ -133,7 +133,7 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 	return "", false, fmt.Errorf("the key %s is not in signer.approvals.approvers", key)
 }
 
-// PaymentCost is what approvers ask about the money of a payment, apart from its amount.
+// PaymentCost contains the value of a payment and its network cost, for approvers.
 type PaymentCost struct {
 	Worth        string        `json:"worth,omitempty"`        // of the amount, with the currency; empty without a fresh price
 	Price        *limits.Price `json:"price,omitempty"`        // that Worth uses

@@ -318,7 +318,7 @@ func (v *Solvency) Round(ctx context.Context) error {
 	return errors.Join(append(faults, v.tell(ctx, tell), v.report(ctx))...)
 }
 
-// Coverage is what is held of a token and what is owed, in units of the source chain's asset.
+// Coverage compares the holdings and debts of a token, in units of the source chain's asset.
 type Coverage struct {
 	Network string       `json:"network"`
 	Token   string       `json:"token"`

@@ -42,8 +42,8 @@ class Wallet {
     return done;
   }
 
-  // block makes, signs and sends one. The environment acts for the same account, so another block may come between: the node refuses this one then, and
-  // it is made anew. Without an answer the node may have taken it: nothing is sent again.
+  // block makes, signs and sends one. The environment acts for the same account: if another block came between, the node refuses this one, and a new
+  // one is made. Without an answer the node may have accepted it: then nothing is sent again.
   block(kind, fields) {
     return this.inTurn(async () => {
       for (let tries = 1; ; tries++) {

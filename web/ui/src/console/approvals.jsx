@@ -57,7 +57,7 @@ function SameUser({ payment: p, list }) {
   return <Note kind="warn"><span data-same-user={theirs.length}>{before}{[...sums.values()].map((o, i) => <>{i > 0 && ", "}<Money network={o.network} asset={o.asset} amount={String(o.amount)} /></>)}{after}</span></Note>;
 }
 
-// Worth is a value in money, by the prices of the signer's limits.
+// Worth shows the value of a payment by the prices of the signer's limits.
 function Worth({ payment: { worth, price } }) {
   const w = useConsoleMessages();
   if (!worth) return <span class="faint"><WithCode>{w.noPrice}</WithCode></span>;
@@ -65,7 +65,7 @@ function Worth({ payment: { worth, price } }) {
   return <><strong class="num">{grouped(value)}<span class="unit">{currency}</span></strong>{price && <span class="faint small" data-price> <WithCode>{formatMessage(w.perUnit, { price: price.worth })}</WithCode> {before}<Ago ms={Date.parse(price.at)} />{after}</span>}</>;
 }
 
-// Cost is what the network takes for a payment: at present, and at most.
+// Cost shows the network cost of a payment: the present one and the maximum.
 function Cost({ payment: p }) {
   const w = useConsoleMessages();
   const most = p.ceiling ? <Money network={p.network} asset="native" amount={p.ceiling} /> : p.chainCeiling;

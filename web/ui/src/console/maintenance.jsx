@@ -79,7 +79,7 @@ function Rescan() {
 // shownBookable bounds the entries that the dialog lists.
 const shownBookable = 50;
 
-// Bookable lists the entries of an order to book: whom each concerns, and whether the daemon pays it afterwards.
+// Bookable lists the entries that will be booked, each with its user, and whether the daemon pays it afterwards.
 function Bookable({ chain, list }) {
   const w = useConsoleMessages();
   const known = networks.use();
@@ -88,7 +88,7 @@ function Bookable({ chain, list }) {
     {list.length > shownBookable && <p class="small">{formatMessage(w.more, { n: list.length - shownBookable })}</p>}</div>;
 }
 
-// BlockOf is the block of a difference, and whether it is final.
+// BlockOf shows the block of a difference, and whether it is final.
 function BlockOf({ row: d }) {
   const w = useConsoleMessages();
   return <><span class="num">{d.height.toLocaleString("en")}</span> <span class="small faint">{d.final ? w.isFinal : w.notFinal}</span></>;
@@ -96,7 +96,7 @@ function BlockOf({ row: d }) {
 
 const Moved = ({ known, chain, row: d }) => d.asset && <Money network={networkOf(known, chain, d.asset)} asset={d.asset} amount={d.amount} />;
 
-// After is what the daemon does with a missing transfer once it is booked.
+// After shows whether the daemon pays a missing transfer after it is booked.
 function After({ row: d }) {
   const w = useConsoleMessages();
   if (d.kind !== "missing_transfer") return <span class="small">{w.paysNothing}</span>;

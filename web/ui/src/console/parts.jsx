@@ -108,7 +108,7 @@ export function Tx({ chain, hash }) {
 // Complete is an address or a hash with all its characters: one that resembles another differs where a short form is cut.
 export const Complete = ({ text, what, link }) => <>{link ? <a href={link} target="_blank" rel="noreferrer noopener"><code>{text}</code></a> : <code>{text}</code>} <Copy text={text} what={what} /></>;
 
-// Depth is how deep a transaction stands in its chain, and how deep it has to.
+// Depth shows the confirmations of a transaction, and whether it is final.
 export function Depth({ at }) {
   const w = useConsoleMessages();
   const n = at.confirmations.toLocaleString("en");

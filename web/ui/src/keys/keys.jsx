@@ -124,7 +124,7 @@ function Keys() {
   </>;
 }
 
-// Step is one of the four, with its number and whether it is done.
+// Step shows one of the four steps with its number and state.
 function Step({ n, now, title, children }) {
   const w = useMessages(messages);
   const kind = n < now ? "done" : n === now ? "now" : "wait";
@@ -154,7 +154,7 @@ function Key({ account: { info, cycle } }) {
   ]} /><p class="small faint">{w.lost}</p></>;
 }
 
-// Permissions are what the account's wallet sends, so that the key can trade.
+// Permissions shows the transactions that the account's wallet must send before the key can trade.
 function Permissions({ account: { info, pairs }, wallet }) {
   const w = useMessages(messages);
   const { trade, reference } = site.use();

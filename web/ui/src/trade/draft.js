@@ -13,7 +13,7 @@ function kept() {
   }
 }
 
-// draftOf is what is kept of a pair. What was typed to sell is not proposed to buy.
+// draftOf returns the stored draft of a pair. Price and amount typed for one side are not used for the other.
 export function draftOf(symbol, side = drafts[symbol]?.side) {
   const draft = { price: "", quantity: "", attempts: [], ...drafts[symbol] };
   return draft.side === side ? draft : { ...draft, price: "", quantity: "" };

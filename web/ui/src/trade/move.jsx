@@ -28,7 +28,7 @@ async function movesOf(address, tokenId, signal) {
 const isListed = (move, { total, newest }) => newest.slice(0, Math.max(total - move.before, 0))
   .some((one) => one.type === (move.way === inward ? 1 : 2) && cut(one.amount, listedDigits) === cut(plain(BigInt(move.units), move.token.decimals), listedDigits));
 
-// kept is the move that the exchange does not list yet, as JSON. It outlives the dialog and a reload, so that nobody moves the same again.
+// kept stores the move that the exchange does not list yet, as JSON. It survives closing and reloading, so that the same amount is not moved twice.
 const kept = remembered("trade.move", (text) => text === "" || isJSON(text), "", "sessionStorage");
 
 function isJSON(text) {

@@ -137,7 +137,7 @@ export function check(order, market) {
 // Statuses of the exchange: a resting order can still fill, an ended one does not change.
 export const resting = [3, 5], ended = [4, 7, 8, 9, 10];
 
-// stage is how far an order is: on its way, in the book, ended.
+// stage returns the progress of an order: sent, in the book, ended.
 const stage = ({ status }) => (ended.includes(status) ? 2 : resting.includes(status) || status === 6 ? 1 : 0);
 
 // newest picks the latest of several answers about one order, which may arrive in any order.

@@ -78,7 +78,7 @@ function Orders({ list, act, why, past = false }) {
 
 const settled = (status) => status === "absent" || ended.includes(status);
 
-// OpenOrders lists what rests. `news` is the order that the form follows: while the list does not have it, a line says so, since it may lock funds already.
+// OpenOrders lists the open orders. `news` is the order that the form follows. It may lock funds before the list contains it: then it has a line of its own.
 function OpenOrders({ session, data, news, symbol }) {
   const w = useMessages(messages);
   const [fault, setFault] = useState(""), [asking, ask] = useState(false), up = online.use();
