@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/internal/testing/recordstest"
@@ -45,6 +48,42 @@ func leaveAndSign(t *testing.T, g *signguard.Guard, cause string, number, paymen
 	require.NoError(t, err)
 	require.Equal(t, []signguard.State{signguard.Living}, states)
 	require.NoError(t, g.Allow(t.Context(), "eth", signature(number, "pay bob 5", payment)))
+}
+
+// TestOpeningWaitsForACommit: a standby that starts waits for a commit of the serving signer. In a
+// deadlock the server would end one of them.
+func TestOpeningWaitsForACommit(t *testing.T) {
+	url := emptyDatabase(t)
+	openServer(t, url)
+	db, err := sqlx.Open("pgx", url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	commit, err := db.BeginTxx(t.Context(), nil)
+	require.NoError(t, err)
+	defer commit.Rollback()
+	lock := func(table string) {
+		_, err := commit.Exec("LOCK TABLE " + table + " IN ROW EXCLUSIVE MODE")
+		require.NoError(t, err, table)
+	}
+	lock("identity")
+	lock("fees")
+
+	opened := make(chan error, 1) // room for the one answer
+	go func() {
+		g, err := signguard.OpenServer(t.Context(), url)
+		if err == nil {
+			err = g.Close()
+		}
+		opened <- err
+	}()
+	waits := func() (n int) {
+		require.NoError(t, db.Get(&n, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+		return n
+	}
+	require.Eventually(t, func() bool { return waits() == 1 }, time.Minute, 10*time.Millisecond)
+	lock("guard")
+	require.NoError(t, commit.Commit())
+	require.NoError(t, <-opened)
 }
 
 // mayWait is for who follows another: a server gives the lock of an ended session back when it

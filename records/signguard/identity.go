@@ -19,10 +19,20 @@ type Identity struct {
 const identitySchema = `CREATE TABLE IF NOT EXISTS identity ("only" INT PRIMARY KEY CHECK ("only" = 1), id TEXT NOT NULL, commits BIGINT NOT NULL,
 	epoch BIGINT NOT NULL DEFAULT 0, holder TEXT NOT NULL DEFAULT '')`
 
+// identityLock waits for the commits of a signer that serves, and keeps later ones out. The
+// statements that make the tables lock several of them, in another order than a commit does. Each
+// commit locks the identity first, so without this lock the two can deadlock.
+const identityLock = `LOCK TABLE identity IN EXCLUSIVE MODE`
+
 // identify makes the identity of a new sign-guard, or of a file from before there were any.
 func (g *Guard) identify(ctx context.Context, t session) error {
 	if _, err := t.exec(ctx, identitySchema); err != nil {
 		return err
+	}
+	if g.file == "" {
+		if _, err := t.exec(ctx, identityLock); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(g.addColumn(ctx, t, "identity", "epoch", "BIGINT NOT NULL DEFAULT 0"), g.addColumn(ctx, t, "identity", "holder", "TEXT NOT NULL DEFAULT ''")); err != nil {
 		return err
