@@ -350,7 +350,7 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 	}
 	server, err := gateway.New(d.Config.Gateway, gateway.Parts{
 		Store: d.store, Routes: routes, Log: d.log, Tell: d.deps.Operators.Metrics.Requests("gateway"), Readiness: d.deps.Operators.ready,
-		Pages: gatewayPages(d.Config, d.deps.Demo != nil), Demo: d.deps.Demo,
+		Pages: gatewayPages(d.Config, d.deps.Demo != nil), ReconcileEvery: d.Config.Watcher.ReconcileEvery(), Demo: d.deps.Demo,
 	})
 	d.Gateway = server
 	if err == nil && d.deps.Roles.API {

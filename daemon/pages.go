@@ -27,7 +27,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 	if !served(cfg.Gateway.BridgePage) {
 		return web.Reference(site)
 	}
-	site.Bridge = "bridge"
+	site.Bridge, site.Reserves = "bridge", cfg.Gateway.Reserves
 	return web.Join(web.Reference(site), web.Bridge(site.Rates), web.Start(site))
 }
 

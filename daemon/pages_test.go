@@ -28,3 +28,16 @@ func TestOperatorOfTheSite(t *testing.T) {
 		require.Equal(t, []string{"Example Ltd", "https://example.com/terms", "mailto:help@example.com"}, []string{site.Operator, site.Legal, site.Contact})
 	}
 }
+
+// The pages of the gateway know whether it publishes reserves.
+func TestReservesOfTheSite(t *testing.T) {
+	for _, published := range []bool{true, false} {
+		cfg := config.Config{Gateway: gateway.Config{Reserves: published}}
+		cfg.Fill()
+		answer := httptest.NewRecorder()
+		gatewayPages(cfg, false)["/site.json"].ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/site.json", nil))
+		var site web.Site
+		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &site))
+		require.Equal(t, published, site.Reserves)
+	}
+}

@@ -27,6 +27,8 @@ type Config struct {
 	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
 	// BridgePage serves the bridge page at /bridge and the start page at /; left out, they are served.
 	BridgePage *bool `yaml:"bridge_page"`
+	// Reserves publishes at /reserves what is held and owed of each token, and on the bridge page.
+	Reserves bool `yaml:"reserves"`
 	// Contact is where users reach the operator, shown on the pages: a mailto: or https: URL.
 	Contact string `yaml:"contact,omitempty"`
 	// Operator is the name of who runs the site, and Legal the https: URL of its terms of use; both
@@ -85,7 +87,7 @@ func isLink(text string, schemes ...string) bool {
 }
 
 // reservedPaths are the paths that no network can have.
-var reservedPaths = []string{"/health", "/ready", "/openapi.json", "/openapi-3.0.json", "/docs", "/bridge", "/design", "/networks.json", "/site.json"}
+var reservedPaths = []string{"/health", "/ready", "/openapi.json", "/openapi-3.0.json", "/docs", "/bridge", "/design", "/networks.json", "/reserves", "/site.json"}
 
 // checkBase refuses base paths that routing would read as patterns or that hide our own pages.
 func checkBase(base string) error {

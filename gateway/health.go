@@ -45,8 +45,9 @@ func (s *Server) readHealth(ctx context.Context) status.Health {
 	return h
 }
 
-func (s *Server) networks() []records.Network {
-	served := *s.served.Load()
+func (s *Server) networks() []records.Network { return networksOf(*s.served.Load()) }
+
+func networksOf(served []*network) []records.Network {
 	all := make([]records.Network, len(served))
 	for i, n := range served {
 		all[i] = n.Network

@@ -75,38 +75,41 @@ type listedFee struct {
 	Max    chain.Amount `json:"max,omitzero"`
 }
 
-// listedFor is the time for which a list of networks is served again: reading it takes hundreds of
-// rows.
+// listedFor is the time for which a list is served again: reading it takes hundreds of rows.
 const listedFor = 2 * time.Second
 
-// networkList is the newest list.
-type networkList struct {
+// newestList is a list about all networks as it was read last.
+type newestList[T any] struct {
 	mu     sync.Mutex // also while the list is read: only one request does so
 	served *[]*network
 	at     time.Time
-	list   []listedNetwork
+	list   T
 }
 
 func (s *Server) listNetworks(c echo.Context) error {
-	return c.JSON(http.StatusOK, s.listed.newest(c.Request().Context(), s))
+	list, err := s.listed.newest(c.Request().Context(), s, s.readNetworks)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, list)
 }
 
-func (l *networkList) newest(ctx context.Context, s *Server) []listedNetwork {
+func (l *newestList[T]) newest(ctx context.Context, s *Server, read func(context.Context, []*network) (T, error)) (T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if served := s.served.Load(); l.served != served || s.Now().Sub(l.at) >= listedFor {
-		list := s.readNetworks(ctx, *served)
-		if ctx.Err() != nil { // the client has gone, and the list may lack the records
-			return list
+		list, err := read(ctx, *served)
+		if err != nil || ctx.Err() != nil { // the client has gone, and the list may lack the records
+			return list, err
 		}
 		l.list, l.served, l.at = list, served, s.Now()
 	}
-	return l.list
+	return l.list, nil
 }
 
 // readNetworks returns the networks of the moment. Without the records it returns what is
 // configured, with every channel under maintenance.
-func (s *Server) readNetworks(ctx context.Context, served []*network) []listedNetwork {
+func (s *Server) readNetworks(ctx context.Context, served []*network) ([]listedNetwork, error) {
 	list, err := callStore(ctx, s, s.Store.RawRead, func(tx *records.Tx) ([]listedNetwork, error) {
 		list := s.configured(served)
 		for i, n := range served {
@@ -118,9 +121,9 @@ func (s *Server) readNetworks(ctx context.Context, served []*network) []listedNe
 	})
 	if err != nil {
 		s.faults.Write(s.Log.WithError(err), logrus.ErrorLevel, "gateway networks")
-		return s.configured(served)
+		return s.configured(served), nil
 	}
-	return list
+	return list, nil
 }
 
 func (s *Server) configured(served []*network) []listedNetwork {

@@ -56,7 +56,10 @@ type Parts struct {
 	Now       func() time.Time         // nil means time.Now
 	Label     func() string            // makes a label for a user of a shared address; nil means eight random letters and digits
 	Pages     map[string]http.Handler  // pages for people, by path; none without the list of networks that they begin with
-	Demo      http.Handler             // everything below /demo in a development environment; nil for nothing
+	// ReconcileEvery is the time between two reconciliations, by which comparisons of holdings and
+	// debts are late.
+	ReconcileEvery time.Duration
+	Demo           http.Handler // everything below /demo in a development environment; nil for nothing
 }
 
 // Route is one network under one base path ("/gateway/eth"; "" for the root).
@@ -98,7 +101,8 @@ type Server struct {
 	texts         catalogue
 	bindingLimits *bindingLimits
 	pages         *view.Pages
-	listed        networkList
+	listed        newestList[[]listedNetwork]
+	reserves      newestList[reserves]
 	holds         *holds
 	slots         *semaphore.Weighted // of calls to the store
 	newcomers     *semaphore.Weighted // of new users: one at a time is given an address or a label
@@ -173,6 +177,7 @@ func (s *Server) route() error {
 	description.Route(s.get)
 	s.get("/health", s.health)
 	s.get("/ready", s.ready)
+	s.get("/reserves", s.publishReserves)
 	s.routePages()
 	return nil
 }

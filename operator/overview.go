@@ -14,7 +14,6 @@ import (
 	"gatewayd/signer/limits"
 	"gatewayd/status"
 	"gatewayd/view"
-	"gatewayd/watcher/reconcile"
 )
 
 const (
@@ -26,20 +25,20 @@ const (
 // Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of
 // the source chain's asset for withdrawals.
 type Overview struct {
-	At            time.Time             `json:"at"`
-	State         status.State          `json:"state"`
-	Headline      string                `json:"headline"` // the state as a sentence
-	Flows         bool                  `json:"flows"`    // nothing blocks payments that operators allow
-	Conditions    []status.Condition    `json:"conditions"`
-	Blocked       []status.BlockedToken `json:"blocked"`       // tokens with payments that conditions block
-	NeedsOperator uint64                `json:"needsOperator"` // records that wait for a decision of an operator
-	Chains        []Chain               `json:"chains"`
-	Leases        []Lease               `json:"leases"` // of the processes that work now
-	Channels      []Channel             `json:"channels"`
-	Limits        []limits.Line         `json:"limits"`    // of the signer; empty without limits or without a daemon's report
-	Unlimited     bool                  `json:"unlimited"` // the daemon has reported that the signer has no limits
-	Dust          int                   `json:"dust"`      // withdrawals too small for a refund, which need no operator: at most 100
-	Coverage      []Coverage            `json:"coverage"`  // of each token
+	At            time.Time              `json:"at"`
+	State         status.State           `json:"state"`
+	Headline      string                 `json:"headline"` // the state as a sentence
+	Flows         bool                   `json:"flows"`    // nothing blocks payments that operators allow
+	Conditions    []status.Condition     `json:"conditions"`
+	Blocked       []status.BlockedToken  `json:"blocked"`       // tokens with payments that conditions block
+	NeedsOperator uint64                 `json:"needsOperator"` // records that wait for a decision of an operator
+	Chains        []Chain                `json:"chains"`
+	Leases        []Lease                `json:"leases"` // of the processes that work now
+	Channels      []Channel              `json:"channels"`
+	Limits        []limits.Line          `json:"limits"`    // of the signer; empty without limits or without a daemon's report
+	Unlimited     bool                   `json:"unlimited"` // the daemon has reported that the signer has no limits
+	Dust          int                    `json:"dust"`      // withdrawals too small for a refund, which need no operator: at most 100
+	Coverage      []status.TokenCoverage `json:"coverage"`  // of each token
 
 	report status.Report
 }
@@ -125,7 +124,7 @@ func Read(ctx context.Context, d *Session) (Overview, error) {
 	if err := g.Wait(); err != nil {
 		return Overview{}, err
 	}
-	o.judge(networks, d.Config.Watcher.ReconcileEvery())
+	o.judge()
 	for i := range o.Channels {
 		c := &o.Channels[i]
 		c.Holds, c.Cold = held(balances, *c, paying(*c)), held(balances, *c, records.KindCold)
@@ -137,8 +136,8 @@ func Read(ctx context.Context, d *Session) (Overview, error) {
 }
 
 // judge sets the headline, by what the records contain and by what the nodes have answered just
-// now. Every is the time between two reconciliations.
-func (o *Overview) judge(networks []records.Network, every time.Duration) {
+// now.
+func (o *Overview) judge() {
 	var pending uint64
 	for _, c := range o.Channels {
 		pending += c.Waiting
@@ -151,7 +150,6 @@ func (o *Overview) judge(networks []records.Network, every time.Duration) {
 	for i := range o.Chains {
 		o.Chains[i].doubt(o.report.Conditions)
 	}
-	o.judgeCoverage(networks, every)
 	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
 	o.Conditions, o.Blocked = append([]status.Condition{}, o.report.Conditions...), o.report.Blocked()
 }
@@ -176,11 +174,9 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 	if o.Dust, err = countDust(tx); err != nil {
 		return err
 	}
-	sheets, err := reconcile.CoverageOf(tx)
-	if err != nil {
+	if o.Coverage, err = status.ReadCoverage(tx, networks, report.Conditions, o.At, d.Config.Watcher.ReconcileEvery()); err != nil {
 		return err
 	}
-	o.Coverage = coverageOf(networks, sheets)
 	for _, id := range d.Config.ChainIDs() {
 		cur, err := tx.Chains().Cursor(id)
 		if err != nil {
@@ -224,11 +220,8 @@ func chainOf(cur records.Cursor) Chain {
 // doubt replaces the last state in the records where no process follows the chain: it may have
 // changed since.
 func (c *Chain) doubt(conditions []status.Condition) {
-	i := slices.IndexFunc(conditions, func(x status.Condition) bool {
-		return x.Kind == status.DaemonDown && (x.Chain == "" || x.Chain == c.ID)
-	})
-	if i >= 0 && c.State == "following" {
-		c.State, c.Since = "unknown", timeOrNil(conditions[i].Since)
+	if x := status.Unfollowed(conditions, c.ID); x != nil && c.State == "following" {
+		c.State, c.Since = "unknown", timeOrNil(x.Since)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -77,15 +78,58 @@ func TestSheetOfAPool(t *testing.T) {
 	check := r.w.solvency()
 	require.NoError(t, check.Round(t.Context()))
 	r.view(func(tx *records.Tx) error {
-		list, err := reconcile.CoverageOf(tx)
+		list, err := status.ReadCoverage(tx, []records.Network{r.net}, nil, r.now, time.Minute)
 		require.Len(t, list, 1)
 		require.Equal(t, []chain.Amount{units(49_999), units(50_000)}, []chain.Amount{list[0].Held, list[0].Owed})
+		require.Equal(t, &status.HoldingParts{Deposits: units(49_999)}, list[0].Parts)
 		return err
 	})
 	r.run(1)
 	require.NoError(t, check.Round(t.Context()))
 	require.Equal(t, records.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
 	require.Contains(t, r.channel(records.Withdrawal).Why, "is missing")
+}
+
+// The process that takes over has compared nothing yet, and may not be able to: what is stored stays
+// until there is a newer comparison of the token.
+func TestTakeoverKeepsComparisons(t *testing.T) {
+	r := setup(t)
+	c := r.countHoldings()
+	coverage := func() (list []status.TokenCoverage) {
+		r.view(func(tx *records.Tx) (err error) {
+			list, err = status.ReadCoverage(tx, []records.Network{r.net}, nil, r.now, time.Minute)
+			return err
+		})
+		return list
+	}
+	r.rest()
+	require.NoError(t, r.w.solvency().Round(t.Context()))
+	before := coverage()
+	require.Equal(t, "covered", before[0].State)
+
+	r.now = r.now.Add(time.Minute)
+	odd := r.net.Tokens[0]
+	odd.TokenID, odd.Symbol, odd.Asset = "tti_odd", "ODD", "odd"
+	r.net.Tokens = append(r.net.Tokens, odd)
+	r.parts.Networks = []records.Network{r.net}
+	r.parts.Chains["eth"] = mute{c}
+	r.restart()
+	require.ErrorIs(t, r.w.solvency().Round(t.Context()), chain.ErrUnavailable)
+	kept := coverage()
+	require.Equal(t, []any{before[0].At, before[0].Held, "covered"}, []any{kept[0].At, kept[0].Held, kept[0].State})
+	require.Equal(t, "uncompared", kept[len(kept)-1].State)
+
+	r.parts.Chains["eth"] = c
+	r.restart()
+	require.NoError(t, r.w.solvency().Round(t.Context()))
+	require.Equal(t, r.now, coverage()[0].At)
+}
+
+// mute is a ledger that reads no balances.
+type mute struct{ counted }
+
+func (mute) HoldingsAt(context.Context, uint64, chain.Asset, []string) ([]chain.Amount, error) {
+	return nil, chain.ErrUnavailable
 }
 
 // A token that leaves our accounts without a transaction of ours closes its channels at the second

@@ -41,6 +41,8 @@ type Site struct {
 	// Operator is the name of who runs the site, and Legal the URL of its terms of use.
 	Operator string `json:"operator,omitempty"`
 	Legal    string `json:"terms,omitempty"`
+	// Reserves: the gateway publishes /reserves.
+	Reserves bool `json:"reserves,omitempty"`
 	// Started is when this process began to serve.
 	Started time.Time `json:"started,omitzero"`
 	// Demo marks a development environment for the pages, which may act for its demo user.

@@ -53,6 +53,14 @@ type BalanceSheet struct {
 // Uncovered is by how much less is held than is owed, but for what is written off.
 func (b BalanceSheet) Uncovered() chain.Amount { return less(less(b.Owed, b.WrittenOff), b.Held) }
 
+// coverage returns what is stored of the sheet.
+func (b BalanceSheet) coverage(at time.Time) status.Coverage {
+	return status.Coverage{
+		Network: b.Network, Token: b.Token.TokenID, Asset: b.Token.Asset, Held: b.Held, Owed: less(b.Owed, b.WrittenOff), Height: b.Height, At: at,
+		Parts: &status.HoldingParts{Hot: b.Hot, Gas: b.Gas, Shared: b.Shared, Deposits: b.Deposits, Recent: b.Above, Cold: b.Cold},
+	}
+}
+
 func (b BalanceSheet) text(a chain.Amount) string {
 	return a.Whole(b.Token.AssetDecimals) + " " + b.Token.SourceSymbol()
 }
@@ -263,7 +271,6 @@ type Solvency struct {
 	next   time.Time
 	before map[tokenKey]uint64    // height of the last sheet that did not fit
 	failed map[tokenKey]time.Time // since when no sheet could be drawn
-	sheets map[tokenKey]Coverage  // the last ones
 	told   int                    // number of conditions in the last round; -1: those of an earlier process may still be stored
 }
 
@@ -276,7 +283,7 @@ type tokenKey struct{ network, token string }
 
 // NewSolvency compares at least once in a time.
 func NewSolvency(p Parts, most time.Duration) *Solvency {
-	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}, failed: map[tokenKey]time.Time{}, sheets: map[tokenKey]Coverage{}, told: -1}
+	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}, failed: map[tokenKey]time.Time{}, told: -1}
 }
 
 // Round compares all tokens when it is time. One that cannot be compared does not affect the
@@ -288,12 +295,13 @@ func (v *Solvency) Round(ctx context.Context) error {
 	begun := time.Now()
 	var faults []error
 	var tell []records.Condition
+	var drawn []status.Coverage
 	for _, n := range v.Networks() {
 		for _, t := range n.Tokens {
 			key := tokenKey{n.Name, t.TokenID}
 			b, ok, err := v.check(ctx, n, t)
 			if ok && err == nil {
-				v.sheets[key] = Coverage{Network: n.Name, Token: t.TokenID, Asset: t.Asset, Held: b.Held, Owed: less(b.Owed, b.WrittenOff), Height: b.Height, At: v.Now()}
+				drawn = append(drawn, b.coverage(v.Now()))
 			}
 			if err == nil {
 				delete(v.failed, key)
@@ -315,42 +323,8 @@ func (v *Solvency) Round(ctx context.Context) error {
 	if len(v.before) == 0 {
 		v.next = v.Now().Add(min(v.most, share*time.Since(begun)))
 	}
-	return errors.Join(append(faults, v.tell(ctx, tell), v.report(ctx))...)
-}
-
-// Coverage compares the holdings and debts of a token, in units of the source chain's asset.
-type Coverage struct {
-	Network string       `json:"network"`
-	Token   string       `json:"token"`
-	Asset   chain.Asset  `json:"asset"`
-	Held    chain.Amount `json:"held"`
-	Owed    chain.Amount `json:"owed"` // without what is written off
-	Height  uint64       `json:"height"`
-	At      time.Time    `json:"at"`
-	Pause   uint64       `json:"pause"` // seconds until the next comparison, beyond the time of a reconciliation
-}
-
-// coverageReport is the name of the last balance sheets, for the operators' overview.
-const coverageReport = "coverage"
-
-// report stores the last sheets. Those of tokens that are no longer configured are left out.
-func (v *Solvency) report(ctx context.Context) error {
-	list := []Coverage{}
-	for _, n := range v.Networks() {
-		for _, t := range n.Tokens {
-			if c, ok := v.sheets[tokenKey{n.Name, t.TokenID}]; ok {
-				c.Pause = uint64(max(0, v.next.Sub(v.Now())).Seconds())
-				list = append(list, c)
-			}
-		}
-	}
-	return v.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteReport(tx, coverageReport, list) })
-}
-
-// CoverageOf returns the last balance sheets.
-func CoverageOf(tx *records.Tx) (list []Coverage, err error) {
-	_, _, err = records.ReadReport(tx, coverageReport, &list)
-	return append([]Coverage{}, list...), err
+	note := func(tx *records.Tx) error { return status.NoteCoverage(tx, v.Networks(), drawn, v.next.Sub(v.Now())) }
+	return errors.Join(append(faults, v.tell(ctx, tell), v.Store.Update(ctx, note))...)
 }
 
 // tell stores the tokens that were not compared for long, when that may differ from the stored

@@ -398,6 +398,76 @@ async function inTrouble(demo) {
   await v.end();
 }
 
+// reserves shows what is held against what is owed, in each state that the gateway reports, and without a report.
+async function reserves() {
+  const real = await (await fetch(given.gateway + "/reserves")).json();
+  const own = real.data.tokens.find((r) => r.symbol === "USDT-000");
+  assert.ok(own.addresses.some((a) => a.kind === "hot" && /^0x[0-9a-fA-F]{40}$/.test(a.address)), "the gateway publishes its own");
+  const v = await begin();
+  const parts = { hot: "200000000", gas: "0", shared: "0", deposits: "34500000", recent: "0", cold: "1000000000" };
+  const compared = (more) => ({ held: "1234500000", owed: "1200000000", parts, height: 21550012, at: Date.now() - 180_000, next: Date.now(), ...more });
+  const addresses = [{ kind: "hot", address: given.account }, { kind: "cold", address: receiver }];
+  const show = async (row, answer = { code: 0, data: { tokens: [{ ...own, comparison: undefined, addresses, ...row }] } }) => {
+    await v.page.unroute("**/reserves");
+    await v.page.route("**/reserves", (route) => route.fulfill({ json: answer }));
+    await v.page.reload();
+  };
+  const block = (state) => v.at(`#reserves[data-reserves="${state}"]`);
+  await v.page.route("**/networks.json", async (route) => {
+    const list = await (await route.fetch()).json();
+    await route.fulfill({ json: list.map((n) => ({ ...n, sourceExplorer: "https://explorer.example/tx/{$tx}" })) });
+  });
+  await v.open(page);
+  await choose(v, "USDT");
+  for (const [row, words] of [
+    [{ state: "covered", comparison: compared() }, /Covered · 102\.8 %[\s\S]*Held on Ethereum \(development\)\s+1,234\.5\s*USDT\s+Owed to users\s+1,200\s*USDT\s+Compared 3 min ?.* ago, at block 21,550,012/],
+    [{ state: "missing", comparison: compared({ owed: "1234500001" }) }, /Not covered[\s\S]*holds less than it owes[\s\S]*support@example\.com[\s\S]*Missing\s+0\.000001\s*USDT/],
+    [{ state: "unknown", reason: "halted", comparison: compared() }, /Unknown[\s\S]*has halted its work[\s\S]*1,234\.5/],
+    [{ state: "unknown", reason: "old", comparison: compared() }, /Unknown[\s\S]*comparison is too old/],
+    [{ state: "uncompared" }, /Not compared yet[\s\S]*has not yet compared/],
+  ]) {
+    await show(row);
+    await block(row.state).waitFor();
+    assert.match(await v.at("#reserves").innerText(), words);
+    assert.equal(await v.at("#reserves .state.good").count(), row.state === "covered" ? 1 : 0, "green is for what is covered now: " + row.state);
+    await v.at("#reserve-parts summary").click();
+    const shown = await v.at("#reserve-parts").innerText();
+    assert.ok(shown.includes(given.account) && shown.includes(receiver), "complete addresses");
+    assert.equal(/Deposit addresses of users\s+34\.5/.test(shown), Boolean(row.comparison));
+    assert.ok(!shown.includes("Shared deposit address"), "no part without an amount");
+    assert.equal(await v.at("#reserve-parts a").first().getAttribute("href"), "https://explorer.example/address/" + given.account);
+    await v.fits(axe, "reserves " + (row.reason ?? row.state));
+    await v.shot("bridge-reserves-" + (row.reason ?? row.state));
+  }
+  await v.at("#reserve-parts .id button").first().click();
+  await v.until(async () => (await v.copied()) === given.account, "the address is copied");
+
+  await show({}, { code: 2, subCode: 2001, msg: "The gateway has an internal error.", data: null });
+  await block("unread").waitFor();
+  assert.match(await v.at("#reserves").innerText(), /Unknown[\s\S]*cannot be read now/);
+  await v.page.route("**/site.json", async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), reserves: undefined } }));
+  await v.page.reload();
+  await block("unpublished").waitFor();
+  assert.match(await v.at("#reserves").innerText(), /^Reserves\s+This operator does not publish reserves\.$/);
+  await v.fits(axe, "no reserves");
+  await v.shot("bridge-reserves-unpublished");
+  await v.at("#language").click();
+  await v.sees("该运营方未公布储备金");
+  await v.end();
+
+  const phone = await begin(looks.find((look) => look.name === "390-dark").options);
+  await phone.page.route("**/reserves", (route) => route.fulfill({ json: { code: 0, data: { tokens: [{ ...own, addresses, state: "covered", comparison: compared() }] } } }));
+  await phone.open(page);
+  await choose(phone, "USDT");
+  await phone.at("#language").click();
+  await phone.at(".fold summary").first().click();
+  await phone.at("#reserve-parts summary").click();
+  await phone.sees("为保护隐私");
+  await phone.fits(axe, "reserves on a phone");
+  await phone.shot("bridge-reserves-zh-390-dark");
+  await phone.end();
+}
+
 // withRefusals pays as the demo user while the environment refuses, and while it does not know. The page goes by codes.
 async function withRefusals() {
   const v = await begin();
@@ -430,6 +500,7 @@ async function manyRecords(demo) {
   await v.at("#filter-direction").selectOption("deposit");
   await v.at("#newest").waitFor({ state: "detached" });
   await v.at("#filter-state").selectOption("done");
+  await v.at("#records tbody tr").first().locator("a[target]").nth(1).waitFor(); // the list may be on its way
   const links = await v.at("#records tbody tr").first().locator("a[target]").evaluateAll((all) => all.map((a) => a.href));
   assert.equal(links.length, 2);
   for (const link of links) {
@@ -544,6 +615,7 @@ await belowMinimum(demo);
 await inTrouble(demo);
 await closed(demo);
 await withRefusals();
+await reserves();
 await manyRecords(demo);
 await inEveryLook(demo);
 await close();

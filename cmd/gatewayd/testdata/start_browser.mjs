@@ -27,6 +27,7 @@ for (const look of [...looks, middle]) {
   await v.sees("from 0.01");
   await v.sees("0.01 – 100");
   await v.sees("What these tokens are");
+  await v.until(async () => (await v.at('#reserves [data-reserves="covered"] .state.good').count()) === 3, "what is held covers what is owed");
   await v.sees("ETH-000 is the token on Vite for ETH");
   await v.page.waitForLoadState("networkidle");
   assert.ok(bytes() > 30_000 && bytes() < 300_000, `first load of ${bytes()} bytes`);

@@ -11,6 +11,7 @@ import { online, site, useLater, usePoll } from "../base/use.js";
 import { feesOf } from "./gateway.js";
 import { messages } from "./messages.js";
 import { lastAddress, lastWallet } from "./place.js";
+import { Reserves } from "./reserves.jsx";
 
 const opened = store(null); // the demo wallet
 
@@ -103,7 +104,8 @@ function About({ network, token }) {
   const symbol = assetName(token.symbol), values = { token: token.symbol, symbol, source: network.sourceName, exchange: network.exchangeName };
   const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
   return <div class="about" id="about"><h3>{formatMessage(w.about, values)}</h3><p class="small">{formatMessage(w.aboutToken, values)} <Operator /></p>
-    <Facts list={[[formatMessage(w.assetOn, values), token.asset === "native" ? w.coin : id(token.asset)], [formatMessage(w.tokenOn, values), id(token.tokenId)]]} /></div>;
+    <Facts list={[[formatMessage(w.assetOn, values), token.asset === "native" ? w.coin : id(token.asset)], [formatMessage(w.tokenOn, values), id(token.tokenId)]]} />
+    <Reserves network={network} token={token} /></div>;
 }
 
 // Terms are the states, limits, fees and times of both directions of a token, and what the token is.

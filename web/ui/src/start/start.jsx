@@ -5,6 +5,7 @@ import { ask, base } from "../base/http.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
+import { reserveKinds, useReserves } from "../base/reserves.js";
 import { go, useRoute } from "../base/route.js";
 import { site, usePoll } from "../base/use.js";
 import { messages } from "./messages.js";
@@ -104,8 +105,18 @@ function About({ network }) {
   const id = (text) => <span class="id"><code>{text}</code><Copy text={text} /></span>;
   return <div class="about" id="about"><h3>{w.what}</h3>
     <p>{formatMessage(w.whatTokens, { token: first.symbol, symbol: assetName(first.symbol), source, exchange })} <Operator /></p>
+    <Reserves network={network} />
     <details><summary>{w.ids}</summary><Table label={w.ids} head={[w.token, formatMessage(w.asset, { chain: source }), formatMessage(w.asset, { chain: exchange })]} rows={network.tokens.map((token) => ({ key: token.tokenId, cells: [
       <strong>{token.symbol}</strong>, token.asset === "native" ? w.coin : id(token.asset), id(token.tokenId)] }))} /></details></div>;
+}
+
+// Reserves is one line: whether what is held covers what is owed, for each token. The bridge page shows the figures.
+function Reserves({ network }) {
+  const w = useMessages(messages), find = useReserves();
+  const all = network.tokens.map((token) => ({ token, found: find(network, token) }));
+  if (!all[0].found) return null;
+  return <p id="reserves" class="row">{all[0].found.state === "unpublished" ? w.reserves_unpublished : <><span>{w.reserves}</span>{all.map(({ token, found: { state } }) =>
+    <span key={token.tokenId} data-reserves={state}>{token.symbol} <State kind={reserveKinds[state] ?? "wait"}>{w["reserves_" + state] ?? w.reserves_unknown}</State></span>)}</>}</p>;
 }
 
 // feeOf is a fee rule in words.
