@@ -27,10 +27,10 @@ type SheetRow struct {
 	Above       chain.Amount  `json:"above"`    // credited deposits younger than height
 	Cold        chain.Amount  `json:"cold"`     // at the cold address
 	Held        chain.Amount  `json:"held"`
-	Circulating chain.Amount  `json:"circulating"`      // credited less given back
-	Supply      *chain.Amount `json:"supply,omitempty"` // issued tokens: in other hands than the gateway's, by the exchange chain
-	Unpaid      chain.Amount  `json:"unpaid"`           // payouts and refunds that no final block has
-	Owed        chain.Amount  `json:"owed"`
+	Circulating chain.Amount  `json:"circulating"`        // credited less given back
+	Supply      *chain.Amount `json:"supply,omitempty"`   // issued tokens: in other hands than the gateway's, by the exchange chain
+	Unpaid      chain.Amount  `json:"unpaid"`             // payouts and refunds that no final block has
+	Owed        chain.Amount  `json:"owed"`               // of all tokens of the asset, as WrittenOff
 	WrittenOff  chain.Amount  `json:"writtenOff"`         // paid for transfers that have left their chains, given up by operators
 	Uncovered   chain.Amount  `json:"uncovered"`          // owed above held and written off
 	Expected    *chain.Amount `json:"expected,omitempty"` // tokens: held by the books, without above

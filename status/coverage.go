@@ -2,7 +2,6 @@ package status
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // Coverage is a stored comparison of the holdings and debts of a token, in units of the source
-// chain's asset.
+// chain's asset. Tokens of one asset share what is held, so each of them has the debts of all.
 type Coverage struct {
 	Network string        `json:"network"`
 	Token   string        `json:"token"`
@@ -34,8 +33,7 @@ type HoldingParts struct {
 	Cold     chain.Amount `json:"cold"`
 }
 
-// TokenCoverage is a token's last comparison, and whether it shows the present. Tokens of one asset
-// share what is held, so each of them has the debts of all.
+// TokenCoverage is a token's last comparison, and whether it shows the present.
 type TokenCoverage struct {
 	Coverage
 	State string `json:"state"` // covered, missing, uncompared, or why it is unknown: halted, unfollowed, old
@@ -95,10 +93,7 @@ func ReadCoverage(tx *records.Tx, networks []records.Network, found []Condition,
 			return nil, err
 		}
 		for _, t := range n.Tokens {
-			c, err := tokenCoverage(stored, n, t)
-			if err != nil {
-				return nil, err
-			}
+			c := tokenCoverage(stored, n, t)
 			switch {
 			case c.State == "uncompared":
 			case doubt != "":
@@ -117,31 +112,16 @@ func (c Coverage) Every(reconcile time.Duration) time.Duration {
 	return reconcile + time.Duration(c.Pause)*time.Second //nolint:gosec // at most a day or so
 }
 
-// tokenCoverage compares the holdings of a token's asset with the debts of all tokens of it. Its
-// time is that of the oldest comparison among them.
-func tokenCoverage(stored []Coverage, n records.Network, t records.Token) (TokenCoverage, error) {
-	own, ok := findCoverage(stored, n, t)
-	for _, other := range n.Tokens {
-		if other.TokenID == t.TokenID || other.Asset != t.Asset {
-			continue
-		}
-		c, found := findCoverage(stored, n, other)
-		owed, err := own.Owed.Add(c.Owed)
-		if err != nil {
-			return TokenCoverage{}, fmt.Errorf("adding up what is owed of %s: %w", t.Asset, err)
-		}
-		own.Owed, ok = owed, ok && found
-		if c.At.Before(own.At) {
-			own.At = c.At
-		}
-	}
+// tokenCoverage is the stored comparison of a token.
+func tokenCoverage(stored []Coverage, n records.Network, t records.Token) TokenCoverage {
+	c, ok := findCoverage(stored, n, t)
 	switch {
 	case !ok:
-		return TokenCoverage{Coverage{Network: n.Name, Token: t.TokenID, Asset: t.Asset}, "uncompared"}, nil
-	case own.Held.Less(own.Owed):
-		return TokenCoverage{own, "missing"}, nil
+		return TokenCoverage{c, "uncompared"}
+	case c.Held.Less(c.Owed):
+		return TokenCoverage{c, "missing"}
 	}
-	return TokenCoverage{own, "covered"}, nil
+	return TokenCoverage{c, "covered"}
 }
 
 // doubtOf returns why comparisons of a network may be wrong about the present: a chain is halted or

@@ -60,31 +60,3 @@ func TestCoverageStates(t *testing.T) {
 	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Source, "test") })
 	require.Equal(t, []string{"halted", "halted", "uncompared"}, states(nil, 0))
 }
-
-// TestCoverageOfASharedAsset: what two tokens of one asset have is held once, so it must cover the
-// debts of both.
-func TestCoverageOfASharedAsset(t *testing.T) {
-	r := recordstest.NewRig(t)
-	networks := covered()
-	networks[0].Tokens[1].Asset = "0xone"
-	now := r.Now()
-	read := func(drawn ...Coverage) (list []TokenCoverage) {
-		r.Do(func(tx *records.Tx) (err error) {
-			if err := NoteCoverage(tx, networks, drawn, 0); err != nil {
-				return err
-			}
-			list, err = ReadCoverage(tx, networks, nil, now, time.Minute)
-			return err
-		})
-		return list[:2]
-	}
-	for _, c := range read(compared("tti_a", "0xone", "9", "5", now)) {
-		require.Equal(t, "uncompared", c.State)
-	}
-	for _, c := range read(compared("tti_b", "0xone", "9", "5", now.Add(-time.Second))) {
-		require.Equal(t, []any{"missing", "9", "10", now.Add(-time.Second)}, []any{c.State, c.Held.String(), c.Owed.String(), c.At})
-	}
-	for _, c := range read(compared("tti_b", "0xone", "9", "4", now)) {
-		require.Equal(t, "covered", c.State)
-	}
-}

@@ -41,8 +41,8 @@ type BalanceSheet struct {
 	Issued      bool         // the gateway is the token's issuer, so that all of it in other hands has to be covered
 	Supply      chain.Amount // where it is: what is in other hands, by the exchange chain
 	Unpaid      chain.Amount // payouts and refunds that no final block has
-	Owed        chain.Amount // Unpaid and Circulating, or Supply if that is more
-	WrittenOff  chain.Amount // paid for transfers that have left their chains, which operators have written off
+	Owed        chain.Amount // Unpaid and Circulating, or Supply if that is more; of all tokens of the asset, which share Held
+	WrittenOff  chain.Amount // paid for transfers that have left their chains, and written off; of all these tokens
 
 	Opened   bool         // tokens: what was there before the books is known
 	Opening  chain.Amount // of tokens, to be stored if not Opened
@@ -94,23 +94,33 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 	if h == nil {
 		return b, false, nil
 	}
-	var sheet books.Sheet
-	b = BalanceSheet{Network: n.Name, Token: t}
-	if err := b.readSupply(ctx, s, exchange, n); err != nil { // before the books: they then cover later credits
-		return b, false, err
+	sheets := sharing(n, t)
+	for i := range sheets { // before the books: they then cover later credits
+		if err := sheets[i].readSupply(ctx, s, exchange, n); err != nil {
+			return b, false, err
+		}
 	}
+	all := make([]books.Sheet, len(sheets))
 	err = s.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Chains().Cursor(n.Source)
 		if ok = err == nil && !cur.Missing && cur.Final.Height > 0; !ok {
 			return err
 		}
-		sheet, err = books.SheetOf(tx, n, t)
-		return err
+		for i := range all {
+			if all[i], err = books.SheetOf(tx, n, sheets[i].Token); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil || !ok {
 		return b, false, err
 	}
-	b.Height, b.Above, b.Unpaid = sheet.Height, sheet.Above, sheet.Unpaid
+	if b, err = owedOf(sheets, all); err != nil {
+		return b, false, err
+	}
+	sheet := all[0]
+	b.Height, b.Above = sheet.Height, sheet.Above
 	if err := b.addHoldings(ctx, s, h, n); err != nil {
 		return b, false, err
 	}
@@ -118,6 +128,58 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 		return b, false, err
 	}
 	return b, true, b.compare(sheet)
+}
+
+// sharing returns empty sheets of a token and of the other tokens of its asset. What is held of the
+// asset covers the debts of all of them.
+func sharing(n records.Network, t records.Token) []BalanceSheet {
+	list := []BalanceSheet{{Network: n.Name, Token: t}}
+	for _, other := range n.Tokens {
+		if other.Asset == t.Asset && other.TokenID != t.TokenID {
+			list = append(list, BalanceSheet{Network: n.Name, Token: other})
+		}
+	}
+	return list
+}
+
+// owedOf returns the first sheet with the debts of all.
+func owedOf(sheets []BalanceSheet, all []books.Sheet) (b BalanceSheet, err error) {
+	for i := range sheets {
+		if err := sheets[i].owe(all[i]); err != nil {
+			return b, err
+		}
+	}
+	b = sheets[0]
+	for _, other := range sheets[1:] {
+		if b.Owed, err = b.Owed.Add(other.Owed); err == nil {
+			b.WrittenOff, err = b.WrittenOff.Add(other.WrittenOff)
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// owe adds up the debts of the sheet's own token.
+func (b *BalanceSheet) owe(s books.Sheet) (err error) {
+	b.Unpaid = s.Unpaid
+	if b.Circulating, _, err = less(s.Deposited, s.Withdrawn).Rescale(b.Token.Decimals, b.Token.AssetDecimals); err != nil {
+		return err
+	}
+	given, _, err := s.GivenAway.Rescale(b.Token.Decimals, b.Token.AssetDecimals)
+	if err == nil {
+		b.WrittenOff, err = s.WrittenOff.Add(given)
+	}
+	if err != nil {
+		return err
+	}
+	circulating := b.Circulating
+	if circulating.Less(b.Supply) {
+		circulating = b.Supply
+	}
+	b.Owed, err = circulating.Add(s.Unpaid)
+	return err
 }
 
 // readSupply asks the exchange chain how much of the token is in other hands, where the gateway is
@@ -223,22 +285,8 @@ func (b *BalanceSheet) compare(s books.Sheet) (err error) {
 	if b.Held, err = b.Held.Add(b.Cold); err != nil {
 		return err
 	}
-	if b.Circulating, _, err = less(s.Deposited, s.Withdrawn).Rescale(b.Token.Decimals, b.Token.AssetDecimals); err != nil {
-		return err
-	}
-	given, _, err := s.GivenAway.Rescale(b.Token.Decimals, b.Token.AssetDecimals)
-	if err == nil {
-		b.WrittenOff, err = s.WrittenOff.Add(given)
-	}
-	if err != nil {
-		return err
-	}
-	circulating := b.Circulating
-	if circulating.Less(b.Supply) {
-		circulating = b.Supply
-	}
-	if b.Owed, err = circulating.Add(s.Unpaid); err != nil || b.Token.Asset == chain.Native {
-		return err
+	if b.Token.Asset == chain.Native {
+		return nil
 	}
 	went, err := s.Paid.Add(s.Lost)
 	if err != nil {

@@ -38,7 +38,9 @@ func TestBalanceSheetCompares(t *testing.T) {
 		{"and not missing at it", token, 1100, with(func(s *books.Sheet) { s.Above = units(50) }), 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := BalanceSheet{Token: c.token, Held: units(c.held), Unpaid: c.books.Unpaid}
+			b, err := owedOf([]BalanceSheet{{Token: c.token}}, []books.Sheet{c.books})
+			require.NoError(t, err)
+			b.Held = units(c.held)
 			require.NoError(t, b.compare(c.books))
 			require.Equal(t, []chain.Amount{units(c.missing), units(c.uncovered)}, []chain.Amount{b.Missing, b.Uncovered()})
 			require.Equal(t, c.missing+c.uncovered > 0, b.fault() != "")
@@ -47,4 +49,25 @@ func TestBalanceSheetCompares(t *testing.T) {
 	b := BalanceSheet{Token: token, Held: units(1100)}
 	require.NoError(t, b.compare(with(func(s *books.Sheet) { s.Opened = false })))
 	require.Equal(t, units(1000), b.Opening, "what was there before the books")
+}
+
+// What is held of an asset covers the debts of all its tokens, each with its own decimals and
+// write-offs.
+func TestTokensOfOneAssetShareItsHoldings(t *testing.T) {
+	n := records.Network{Tokens: []records.Token{
+		{TokenID: "a", Asset: usdEth, Decimals: 2, AssetDecimals: 4}, {TokenID: "other", Asset: chain.Native, Decimals: 4, AssetDecimals: 4},
+		{TokenID: "b", Asset: usdEth, Decimals: 4, AssetDecimals: 4},
+	}}
+	debts := []books.Sheet{{Deposited: units(6)}, {Deposited: units(50), Unpaid: units(7), WrittenOff: units(3)}}
+	for i, token := range []records.Token{n.Tokens[0], n.Tokens[2]} {
+		sheets := sharing(n, token)
+		require.Len(t, sheets, 2)
+		b, err := owedOf(sheets, []books.Sheet{debts[i], debts[1-i]})
+		require.NoError(t, err)
+		require.Equal(t, token.TokenID, b.Token.TokenID)
+		require.Equal(t, []chain.Amount{units(657), units(3)}, []chain.Amount{b.Owed, b.WrittenOff})
+		b.Held = units(653)
+		require.Equal(t, units(1), b.Uncovered())
+	}
+	require.Len(t, sharing(n, n.Tokens[1]), 1)
 }
