@@ -212,6 +212,10 @@ assert.deepEqual(reloaded.draftOf(lost.symbol), { price: "100", quantity: "0.030
 assert.deepEqual([reloaded.isUnknown(lost), reloaded.attemptOf({ ...lost, clientId: "", price: "100.0", quantity: ".030" })], [true, lost]);
 for (const other of [{ quantity: "0.031" }, { price: "99" }, { side: order.sell }, { address: "vite_2" }, { symbol: "VITE_BTC-000" }]) assert.notEqual(reloaded.attemptOf({ ...lost, ...other }).clientId, lost.clientId, JSON.stringify(other));
 assert.equal(reloaded.sameOrder({ ...lost, quantity: "" }, lost), false);
+const second = { ...lost, clientId: "id-2", quantity: "1" };
+reloaded.holdAttempt(second);
+assert.deepEqual([reloaded.waiting(lost.symbol, "vite_1"), reloaded.waiting(lost.symbol, "vite_2")], [[second, lost], []], "the newest first");
+reloaded.dropAttempt(second);
 reloaded.dropAttempt(lost);
 assert.notEqual(reloaded.attemptOf(lost).clientId, lost.clientId, "its outcome is known");
 assert.deepEqual((await from("trade/draft.js?again")).draftOf(lost.symbol), { price: "100", quantity: "0.030", attempts: [] });
@@ -231,6 +235,11 @@ const list = [1, 2, 3, 6].map((close, i) => ({ time: i * 60, close }));
 assert.deepEqual(series.average(list, 2), [{ time: 60, value: 1.5 }, { time: 120, value: 2.5 }, { time: 180, value: 4.5 }]);
 assert.deepEqual(series.put(list, { time: 180, close: 7 }).map((b) => b.close), [1, 2, 3, 7]);
 assert.deepEqual([series.put(list, { time: 240, close: 8 }).length, series.put(list, { time: 60, close: 8 })], [5, list]);
+const bar = (time, close) => ({ time, open: 1, high: 9, low: 1, close, volume: 5 }), drawn = (bars, now) => series.filled(bars, 60, now).map((b) => [b.time, b.open, b.close, b.volume].join(" "));
+assert.deepEqual(drawn([bar(60, 2), bar(240, 3)], 361), ["60 1 2 5", "120 2 2 0", "180 2 2 0", "240 1 3 5", "300 3 3 0", "360 3 3 0"], "an interval without a trade is a flat candle");
+assert.deepEqual([drawn([], 999), drawn([bar(60, 2)], 0), drawn([bar(60, 2)], 119)], [[], ["60 1 2 5"], ["60 1 2 5"]], "a clock that is behind removes nothing");
+const long = series.filled([bar(60, 2), bar(60 * 5000, 3)], 60, 60 * 5001);
+assert.deepEqual([long.length, long[0].time, long.at(-2).close, long.at(-1).time], [1000, 60 * 4002, 3, 60 * 5001], "their number is bounded");
 const rests = (price, quantity, side = 0) => ({ side, price, quantity, executedQuantity: "1" });
 assert.deepEqual(series.nearOrders([rests("100", "3"), rests("100", "2"), rests("100", "2", 1), rests("80", "9")], 100), [{ side: 0, price: 100, quantity: 3 }, { side: 1, price: 100, quantity: 1 }], "orders far away have no label");
 assert.deepEqual([series.barAt(list, 119), series.barAt(list, 999), series.barAt(list, -1)], [60, 180, null]);
@@ -262,6 +271,10 @@ for (const [more, age, test, want] of [
   globalThis.fetch = async (url) => ({ status: 200, json: async () => (/\/time\?/.test(url) ? { code: 0, data: 1_000 + age } : test) });
   assert.equal(await session.neverPlaced({ ...typed, key: "k", at: 1_000, ...more }), want, JSON.stringify([more, age, test]));
 }
+
+const clocked = (more) => Object.assign(new exchange.Session({ address: "a" }), more);
+assert.deepEqual([-9e9, 0, 60_000, 149_000, 150_000, 900_000].map((age) => clocked({ ahead: 0 }).minutesOf({ at: Date.now() - age })), [3, 3, 2, 1, 0, 0]);
+assert.deepEqual([clocked({}).minutesOf({ at: 1 }), clocked({ ahead: 0, seen: -900_000 }).minutesOf({ at: Date.now() - 900_000 })], [3, 3], "the computer's clock may be wrong");
 
 // Where in the console somebody is: what a link says is what it leads to.
 for (const [link, where] of [

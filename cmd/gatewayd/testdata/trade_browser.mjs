@@ -65,6 +65,41 @@ async function inView(v, what) {
   assert.deepEqual(hidden, [], what);
 }
 
+// costsInView finds fee, total and the button below each other, whole, and neither covered nor touched by the notices of orders, in windows of several sizes.
+async function costsInView(v) {
+  const size = v.page.viewportSize();
+  for (const [width, height] of [[1440, 900], [1440, 720], [1024, 768], [390, 844]]) {
+    await v.page.setViewportSize({ width, height });
+    if (width === 390) await v.page.getByRole("tab", { name: "Trade" }).click();
+    await v.page.evaluate(() => document.querySelector("#place").scrollIntoView({ block: "nearest" }));
+    const found = await v.page.evaluate(() => {
+      const boxOf = (of) => document.querySelector(of).getBoundingClientRect(), panel = boxOf("#order");
+      const [fee, total, place] = ["#order-fee", "#order-total", "#place"].map(boxOf), faults = [];
+      if (!(fee.bottom <= total.top + 1 && total.bottom <= place.top + 1)) faults.push("fee, total and button are not below each other");
+      for (const [of, box] of Object.entries({ "#order-fee": fee, "#order-total": total, "#place": place })) {
+        const notices = [...document.querySelectorAll(".result, .phone-news")].map((e) => e.getBoundingClientRect()).filter((r) => r.width);
+        if (!notices.length && innerWidth > 390) faults.push("there is no notice");
+        if (notices.some((r) => r.left < box.right && r.right > box.left && r.top < box.bottom && r.bottom > box.top)) faults.push(of + " intersects a notice");
+        if (box.top < Math.max(0, panel.top) || box.bottom > Math.min(innerHeight, panel.bottom) + 1) faults.push(of + " is cut");
+        const there = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+        if (!document.querySelector(of).contains(there)) faults.push(of + " is covered by " + there?.outerHTML.slice(0, 60));
+      }
+      return faults;
+    });
+    assert.deepEqual(found, [], `what the order costs, ${width} × ${height}`);
+    if (width === 390) await v.page.getByRole("tab", { name: "Chart" }).click();
+  }
+  await v.page.setViewportSize(size);
+}
+
+// inTradeView shows what belongs to the form on a phone too; larger windows show it in every view.
+const inTradeView = (v, on = true) => v.page.evaluate((view) => {
+  const [path, search] = location.hash.split("?"), query = new URLSearchParams(search);
+  if (view) query.set("view", "trade");
+  else query.delete("view");
+  location.hash = path + "?" + query;
+}, on);
+
 // wholeRows finds no row of the book or the trades that the edge of its list cuts.
 async function wholeRows(v, what) {
   const cut = await v.page.evaluate(() => ["#book .asks", "#book .bids", "#trades .panel-body"].flatMap((of) => {
@@ -199,8 +234,11 @@ async function checksOrders(v) {
   const worse = await v.page.getByRole("dialog").locator("dt", { hasText: "Worse than: " }).innerText(), than = worse.slice("Worse than: ".length), expected = ((await figure("Price")) / (await figure(than)) - 1) * 100;
   assert.ok(Math.abs((await figure(worse)) - expected) < expected / 1e5, `${await fact(worse)}, but the figures give ${expected}`);
   assert.match(await v.page.getByRole("dialog").getByRole("heading").innerText(), /[\d],\d{3}/);
+  assert.match(await v.page.getByRole("dialog").locator("form > p:first-child").innerText(), /^Now 0\.001 of 0\.001 ETH would fill at [\d,.]+ VITE on average\. Your limit allows up to [\d,.]+ VITE: at worst you pay [\d,.]+ VITE with the fee\./);
+  await inTradeView(v);
   await v.fits(axe, "a price that is far off");
   await v.shot("trade-far-off");
+  await inTradeView(v, false);
   await v.page.keyboard.press("Escape");
   await v.page.getByRole("dialog").waitFor({ state: "detached" });
   assert.equal((await orders("")).total, placed, "nothing was sent");
@@ -235,6 +273,8 @@ async function hides(v) {
   return () => v.page.unroute(lists);
 }
 
+const waitFirst = /^May be placed\. Wait about [1-3] min before you place another\.$/;
+
 const unlisted = (route) => route.fulfill({ json: { code: 0, msg: "ok", data: null } });
 
 // losesAnAnswer to an order: its outcome is unknown, and sending it again places it once.
@@ -252,12 +292,16 @@ async function losesAnAnswer(v) {
   await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.03");
   const sent = new URLSearchParams((await first).postData()).get("clientOrderId");
   await settles(v, "unknown");
-  await v.sees("the order may have been placed");
+  await v.at("#result").getByText(waitFirst).waitFor();
   await v.at("#unlisted").getByText("Not in this list yet.").waitFor();
   assert.equal(await v.page.getByText("No open orders.").count(), 0, "the list does not contradict the form");
   await inView(v, "an unknown order");
+  await costsInView(v);
   assert.equal(await v.at("#quantity").inputValue(), "0.03");
   await v.shot("trade-unknown");
+  await inTradeView(v);
+  await v.shot("trade-unknown-form");
+  await inTradeView(v, false);
   await v.page.reload(); // the form and the order's client ID stay
   await v.at('#session[data-kind="trading"]').waitFor();
   await settles(v, "unknown");
@@ -265,6 +309,7 @@ async function losesAnAnswer(v) {
   await openDemo(v);
   const [again] = await Promise.all([v.page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/v2/order")), v.at("#place").click()]);
   assert.ok(again.postData().includes("clientOrderId=" + sent), "the same client ID is sent");
+  assert.equal(await v.page.getByRole("dialog").count(), 0, "the same order is placed once: no question");
   lost = false;
   await list();
   await settles(v, 3);
@@ -276,9 +321,10 @@ async function losesAnAnswer(v) {
 
 // losesAnOrder on its way. Later the page proves that it was not placed, but only where the exchange confirms that.
 async function losesAnOrder(v) {
-  let reaches = true;
+  let reaches = true, sent = 0;
   await v.page.route("**/api/v2/order{,?*}", async (route) => {
     if (route.request().method() === "GET") return unlisted(route);
+    sent++;
     if (reaches) await route.fetch();
     return route.abort("connectionreset");
   });
@@ -288,7 +334,7 @@ async function losesAnOrder(v) {
   const list = await hides(v);
   await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.04");
   await settles(v, "unknown");
-  await v.sees("The result is known after about 3 minutes.");
+  await v.at("#result").getByText(waitFirst).waitFor();
   const [placed] = await Promise.all([tested(), v.page.route(later, late)]);
   assert.equal(placed, 1004, "the order has its client ID");
   await v.page.waitForResponse((r) => r.request().method() === "GET" && /\/order\?/.test(r.url()));
@@ -302,18 +348,67 @@ async function losesAnOrder(v) {
   reaches = false;
   await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.05");
   await v.until(async () => /0\.05/.test(await v.at('#result[data-status="unknown"]').innerText()), "the second order is unknown");
+  await asksForAnother(v, () => sent);
   await v.page.route(later, late);
   await settles(v, "absent");
+  await v.until(async () => (await v.at('.result[data-status="absent"]').count()) === 2, "both are proven absent");
   for (const text of ["Not placed", "It locks no funds."]) await v.sees(text);
   await v.fits(axe, "not placed");
   await v.shot("trade-absent");
-  assert.equal(await v.at("#quantity").inputValue(), "0.05", "it can be placed again");
+  assert.equal(await v.at("#quantity").inputValue(), "0.06", "it can be placed again");
   await v.page.unroute(later);
   await v.page.unroute("**/api/v2/order{,?*}");
+  await v.at("#quantity").fill("0.07"); // another order: nothing is unknown any more, so nothing is asked
   await v.at("#place").click();
   await settles(v, 3);
   const open = (await orders("/open")).order;
-  assert.deepEqual([0.04, 0.05].map((n) => open.filter((o) => Number(o.quantity) === n).length), [1, 1], "each is placed once");
+  assert.deepEqual([0.04, 0.05, 0.06, 0.07].map((n) => open.filter((o) => Number(o.quantity) === n).length), [1, 0, 0, 1], "each is placed once, and what was not confirmed is not");
+}
+
+// asksForAnother places a second order while the outcome of the one of 0.05 is unknown, without a pointer.
+async function asksForAnother(v, sent) {
+  const before = sent(), dialog = v.page.getByRole("dialog", { name: "Place another order?" });
+  const press = async () => {
+    await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.06");
+    await dialog.waitFor();
+  };
+  await press();
+  await dialog.getByText(/An earlier order may still be placed: Buy 0\.05 ETH at [\d,.]+ VITE\./).waitFor();
+  await v.page.keyboard.press("Enter"); // the focus is on the cross
+  await dialog.waitFor({ state: "detached" });
+  await v.page.waitForTimeout(300);
+  assert.equal(sent(), before, "nothing is sent without the confirmation");
+  await press();
+  await v.fits(axe, "another order");
+  await inTradeView(v);
+  await v.shot("trade-another");
+  await inTradeView(v, false);
+  await dialog.locator('button.danger:not([aria-disabled="true"])').waitFor(); // a second tap sends nothing
+  await v.until(async () => {
+    await v.page.keyboard.press("Tab");
+    return v.page.evaluate(() => document.activeElement.matches("#another button.danger"));
+  }, "the Tab key reaches the confirmation");
+  await v.page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await v.until(async () => (await v.at('.result[data-status="unknown"]').count()) === 2, "both are unknown");
+  assert.equal(sent(), before + 1, "it is sent once");
+  await costsInView(v);
+  const size = v.page.viewportSize();
+  await v.page.setViewportSize({ width: 390, height: 844 });
+  const strip = v.at(".phone-news");
+  for (const text of ["Buy 0.06 ETH", "Not confirmed", waitFirst]) await strip.getByText(text).waitFor();
+  const [bar, news] = [await v.at(".phone-bar").boundingBox(), await strip.boundingBox()];
+  assert.ok(news.y + news.height <= bar.y + 1, "the strip covers the buttons");
+  await v.at(".phone-bar .buy").click();
+  await v.page.waitForTimeout(700); // else it would be a second tap
+  await v.at("#quantity").fill("0.07");
+  await v.at("#place").click();
+  await dialog.getByText(/Buy 0\.06 ETH at .* Buy 0\.05 ETH at /).waitFor();
+  await v.page.keyboard.press("Escape");
+  await v.at("#quantity").fill("0.06");
+  await v.page.getByRole("tab", { name: "Chart" }).click();
+  await v.page.setViewportSize(size);
+  assert.equal(sent(), before + 1);
 }
 
 // withOwnKey types a key and its secret. After a reload the account is only read.
@@ -409,9 +504,13 @@ async function movesFunds() {
   await other.page.evaluate((address) => localStorage.setItem("trade.account", address), after.address);
   await other.page.reload();
   await other.at('#session[data-kind="reading"]').waitFor();
-  await other.at("#move-funds").click();
+  await other.page.goto(page + "#/?move=NONE-001"); // no other token takes the place of one that is not listed
+  await other.sees("NONE-001 is not listed here.");
   await other.at("#move-amount").fill("5");
+  assert.deepEqual([await other.at("#move-token").inputValue(), await other.at("#move-send").getAttribute("aria-disabled"), await other.at("#move-send").innerText()], ["", "true", "Choose a token"]);
+  await other.shot("trade-move-unlisted");
   await other.at("#move-token").selectOption("VITE");
+  await other.page.getByText("is not listed here").waitFor({ state: "detached" });
   await other.at("#move-amount").fill("5");
   await other.at("#move-send").click();
   await other.at("#move-link").waitFor();
@@ -501,11 +600,24 @@ async function away() {
   assert.equal(await v.page.getByRole("dialog").count(), 0);
   const colour = (of) => v.at(of).first().evaluate((e) => getComputedStyle(e).color);
   assert.equal(await colour("#book .level.ask .price"), await colour("#book .level-head"), "old prices are grey");
+  for (const off of [v.at("#move-funds"), v.at('[data-share="100"]')]) assert.equal(await off.getAttribute("aria-disabled"), "true");
+  const typed = await v.at("#quantity").inputValue();
+  for (const off of ["#move-funds", '[data-share="100"]']) await v.at(off).click({ force: true });
+  assert.deepEqual([await v.at("#quantity").inputValue(), await v.page.getByRole("dialog").count()], [typed, 0], "nothing happens without a connection");
+  await v.page.setViewportSize({ width: 390, height: 844 });
+  const ground = (of) => v.at(of).evaluate((e) => getComputedStyle(e).backgroundColor);
+  assert.equal(await ground(".phone-bar .buy"), await ground(".phone-bar .sell"), "both are grey");
+  for (const kind of ["buy", "sell"]) {
+    assert.equal(await v.at(".phone-bar ." + kind).getAttribute("aria-disabled"), "true");
+    await v.at(".phone-bar ." + kind).click({ force: true });
+  }
+  assert.equal(await v.at(".phone-bar").isVisible(), true, "they lead nowhere");
+  await v.page.setViewportSize({ width: 1440, height: 900 });
   await v.sees("since");
   await v.fits(axe, "away");
   await v.shot("trade-away");
+  await Promise.all([v.page.waitForRequest(/\/api\/v2\//), v.at("#lost").getByRole("button").click()]); // the banner goes with the first answer
   await v.page.unroute("**/api/v2/**");
-  await v.at("#lost").getByRole("button").click();
   await v.at("#lost").waitFor({ state: "detached" });
   await live(v, "open");
   await v.until(async () => (await v.at("#place").innerText()) === "Buy ETH", "orders can be sent again");

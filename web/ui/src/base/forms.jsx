@@ -99,7 +99,7 @@ export function Confirm({ title, facts = [], lead, action, danger, act, done, ca
     }
   };
   return <Dialog title={title} close={() => busy || cancel()} id={id}><form onSubmit={confirm}>
-    <Facts list={facts} />
+    {facts.length > 0 && <Facts list={facts} />}
     {lead && <p>{lead}</p>}
     {children}
     {fault && <Note kind="bad" live><WithCode>{trouble(fault, w)}</WithCode></Note>}

@@ -2,35 +2,23 @@
 import { useEffect, useState } from "preact/hooks";
 import { Amount, Button, Contact, Copy, Facts, Fault, Field, lasted, linkTo, Operator, Short, State, Table } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
+import { openDemo, useDemoWallet } from "../base/demo.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName, isAddress } from "../base/names.js";
 import { here, to } from "../base/route.js";
-import { store } from "../base/store.js";
 import { online, site, useLater, usePoll } from "../base/use.js";
 import { feesOf } from "./gateway.js";
 import { messages } from "./messages.js";
 import { lastAddress, lastWallet } from "./place.js";
 import { Reserves } from "./reserves.jsx";
 
-const opened = store(null); // the demo wallet
-
-async function openDemo() {
-  const { openWallet } = await import("../base/wallet.js");
-  const wallet = await openWallet();
-  opened.set(wallet);
-  return wallet;
-}
-
 // useDemo is the demo wallet of a development environment with its balance of a token. One that was used last is opened again after a reload.
 export function useDemo(token) {
-  const { demo } = site.use(), wallet = opened.use(), last = lastWallet.use();
-  useEffect(() => {
-    if (demo && last === "demo") openDemo().catch(() => {}); // then the page offers it again
-  }, [demo, last]);
-  const using = last === "demo" ? wallet : null;
-  const balance = usePoll(using ? () => using.balance(token.tokenId) : null, 1500, [using, token.tokenId]);
-  return { offered: Boolean(demo), wallet: using, balance: balance.data };
+  const { demo } = site.use(), last = lastWallet.use();
+  const { wallet } = useDemoWallet(Boolean(demo) && last === "demo"); // after an error the page offers it again
+  const balance = usePoll(wallet ? () => wallet.balance(token.tokenId) : null, 1500, [wallet, token.tokenId]);
+  return { offered: Boolean(demo), wallet, balance: balance.data };
 }
 
 const narrow = matchMedia("(max-width: 40rem)");

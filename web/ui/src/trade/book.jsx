@@ -58,7 +58,7 @@ function Levels({ pair, book, places, last, own, propose }) {
   return <div class="levels" onKeyDown={move}>
     <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum} ({tokenName(pair.tradeTokenSymbol)})</span></div>
     <div class="asks" role="group" aria-label={w.asks}>{sides.ask.length ? sides.ask.map(level("ask")) : <Blank>{w.noAsks}</Blank>}</div>
-    <dl class="middle"><div><dt>{middle ? w.midPrice : w.last}</dt><dd class="num" id="mid-price">{middle ? padded(middle.price, digits + 1) : last ? padded(last, digits) : "–"}</dd></div>
+    <dl class="middle"><div><dt>{middle ? w.midPrice : w.last}</dt><dd class="num" id="mid-price">{middle ? padded(middle.price, placesOf(pair, middle.price) + 1) : last ? padded(last, digits) : "–"}</dd></div>
       <div><dt>{w.spread}</dt><dd class="num">{middle ? `${padded(middle.spread, placesOf(pair, middle.price))} (${middle.percent.toFixed(2)} %)` : "–"}</dd></div></dl>
     <div class="bids" role="group" aria-label={w.bids}>{sides.bid.length ? sides.bid.map(level("bid")) : <Blank>{w.noBids}</Blank>}</div>
   </div>;

@@ -12,7 +12,7 @@ import { useFeed } from "./feed.js";
 import { Change, number, padded } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { tokenName } from "./names.js";
-import { average, nearOrders, ownTrades, put } from "./series.js";
+import { average, filled, lengths, nearOrders, ownTrades, put } from "./series.js";
 
 export const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
 
@@ -104,17 +104,18 @@ export function ChartPanel({ pair, places, book, open, fills, interval, kind, tu
 
 function Candles({ pair, places, open, fills, interval, averages: shown }) {
   const w = useMessages(messages);
-  const place = useRef(null), chart = useRef(null), fitted = useRef(false);
-  const [{ list, last }, set] = useState({ list: [], last: false }), [at, see] = useState(null);
+  const place = useRef(null), chart = useRef(null), fitted = useRef(null);
+  const [{ traded, now, last }, set] = useState({ traded: [], now: 0, last: false }), [at, see] = useState(null);
+  const list = useMemo(() => filled(traded, lengths[interval], now), [traded, now]);
   const poll = usePoll(async (signal) => {
     const found = await bars(pair.symbol, interval, signal);
-    set({ list: found, last: false });
-    return found;
+    set({ traded: found.bars, now: found.now, last: false });
+    return found.bars;
   }, 60_000, [pair.symbol, interval]);
   useEffect(() => {
     const drawn = (chart.current = draw(place.current, places, see));
     const end = onTheme(drawn.paint);
-    fitted.current = false;
+    fitted.current = null;
     return () => {
       end();
       drawn.remove();
@@ -122,21 +123,19 @@ function Candles({ pair, places, open, fills, interval, averages: shown }) {
     };
   }, [places, w.language]); // the library keeps the texts of its axis
   useEffect(() => {
-    chart.current.show(list, last && fitted.current);
-    if (list.length && !fitted.current) chart.current.fit();
-    fitted.current = fitted.current || list.length > 0;
+    const before = fitted.current;
+    chart.current.show(list, last && before && list[0]?.time === before[0].time && list.length - before.length <= 1 && list.at(-1).time === traded.at(-1).time);
+    if (list.length && !before) chart.current.fit();
+    fitted.current = list.length ? list : before;
   }, [list, places, w.language]);
   useEffect(() => chart.current.average(shown), [shown.join(), places, w.language]);
   useEffect(() => chart.current.mark(open, fills, (o) => w[o.side === 1 ? "sell" : "buy"] + " " + number(o.quantity.toFixed(4), 4)), [open, fills, list.length, places, w.language]);
-  useFeed(`market.${pair.symbol}.kline.${interval}`, (k) => set((before) => {
-    const next = [k].flat().map(pushed).reduce(put, before.list);
-    return { list: next, last: next.length - before.list.length <= 1 };
-  }), poll.again);
+  useFeed(`market.${pair.symbol}.kline.${interval}`, (k) => set((before) => ({ ...before, traded: [k].flat().map(pushed).reduce(put, before.traded), last: true })), poll.again);
   return <div class="chart-body">
     {poll.error && !poll.data && <Fault error={poll.error} again={poll.again} />}
     <Legend pair={pair} list={list} at={at} places={places} averages={shown} fills={fills} />
     <div class="chart" ref={place} role="img" aria-label={w.candles + " " + pair.symbol} />
-    {poll.data?.length === 0 && list.length === 0 && <Blank>{w.noTrades}</Blank>}
+    {poll.data?.length === 0 && !list.length && <Blank>{w.noTrades}</Blank>}
     <a class="chart-by small" href="https://www.tradingview.com/" target="_blank" rel="noreferrer noopener">{w.attribution}</a>
   </div>;
 }

@@ -47,6 +47,9 @@ export const holdAttempt = (order) => keepDraft(order.symbol, { attempts: [...ot
 // dropAttempt forgets an order whose outcome is known.
 export const dropAttempt = (order) => keepDraft(order.symbol, { attempts: others(order) });
 
+// waiting lists an account's orders of a pair whose outcome is unknown, newest first.
+export const waiting = (symbol, address) => draftOf(symbol).attempts.filter((one) => one.address === address).reverse();
+
 // heldOf is an order as it was sent last, while its outcome is unknown.
 export const heldOf = ({ symbol, clientId }) => draftOf(symbol).attempts.find((one) => one.clientId === clientId);
 

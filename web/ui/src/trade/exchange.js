@@ -35,7 +35,7 @@ const fieldsOf = ({ symbol, side, price, quantity, clientId }) => ({ symbol, sid
 // computer's may be wrong.
 export class Session {
   constructor({ address, key = "", secret = "", demo = false }) {
-    Object.assign(this, { address, key, secret, demo, ahead: null });
+    Object.assign(this, { address, key, secret, demo, ahead: null, seen: null });
   }
 
   // call signs and sends. `signed` gets the time in the signature right before the request leaves.
@@ -63,13 +63,21 @@ export class Session {
   // alone proves nothing: the exchange may know the client ID before it lists the order. A test with
   // the same ID is refused while the ID belongs to an order. The checks that give these two codes come later.
   async neverPlaced(order) {
-    if (!order.at || !this.key || order.key !== this.key || (await query("/time")) - order.at < longestUnknown) return false;
+    const now = await query("/time");
+    this.seen = now - Date.now();
+    if (!order.at || !this.key || order.key !== this.key || now - order.at < longestUnknown) return false;
     try {
       await this.call("POST", "/order/test", fieldsOf(order));
       return true;
     } catch (error) {
       return error.code === 1006 || error.code === 1007;
     }
+  }
+
+  // minutesOf returns for how many minutes an order without an answer can still be placed; the longest time while the exchange's clock is not known.
+  minutesOf(order) {
+    const ahead = this.seen ?? this.ahead, left = ahead === null ? longestUnknown : order.at + longestUnknown - Date.now() - ahead;
+    return Math.ceil(Math.min(Math.max(left, 0), longestUnknown) / 60_000);
   }
 
   cancel(symbol, orderId) { return this.call("DELETE", "/order", { symbol, orderId }); }
@@ -97,8 +105,8 @@ export async function fillsOf(order) {
   }));
 }
 
-// bars are candles of a pair, oldest first, as the chart wants them.
+// bars are candles of a pair, oldest first, as the chart wants them, and the exchange's time in seconds: { bars, now }.
 export async function bars(symbol, interval, signal) {
-  const k = await query("/klines", { symbol, interval, limit: 500 }, signal);
-  return (k.t ?? []).map((time, i) => ({ time, open: k.p[i], high: k.h[i], low: k.l[i], close: k.c[i], volume: k.v[i] }));
+  const [k, now] = await Promise.all([query("/klines", { symbol, interval, limit: 500 }, signal), query("/time", {}, signal)]);
+  return { bars: (k.t ?? []).map((time, i) => ({ time, open: k.p[i], high: k.h[i], low: k.l[i], close: k.c[i], volume: k.v[i] })), now: now / 1000 };
 }

@@ -1,9 +1,9 @@
 // The markets: the list to choose from, and the figures of the pair that is chosen.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { cut, grouped } from "../base/amount.js";
-import { Button, Dialog, Empty, Skeleton, State, Time } from "../base/components.jsx";
+import { Button, Dialog, Empty, Moment, Skeleton, State, Time } from "../base/components.jsx";
 import { Icon, TokenIcon } from "../base/icons.jsx";
-import { useMessages } from "../base/messages.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { remembered } from "../base/store.js";
 import { usePoll } from "../base/use.js";
 import { query } from "./exchange.js";
@@ -82,7 +82,8 @@ export function MarketBar({ pair, ticker, choose, rates }) {
   useEffect(() => {
     document.title = (price ? number(price, placesOf(pair, price)) + " " : "") + pairName(pair.symbol) + " · " + w.title;
   }, [price, pair.symbol, w.language]);
-  const places = placesOf(pair, price ?? 1), quote = tokenName(pair.quoteTokenSymbol), base = tokenName(pair.tradeTokenSymbol), rate = rateText(pair.tradeTokenSymbol, rates, w);
+  const places = placesOf(pair, price ?? 1), quote = tokenName(pair.quoteTokenSymbol), base = tokenName(pair.tradeTokenSymbol);
+  const value = price && worth(price, pair.quoteTokenSymbol, rates, w), rate = rateText(pair.tradeTokenSymbol, rates, w), hint = (token, symbol) => formatMessage(w.referenceHint, { token, rate: rateText(symbol, rates, w) });
   const show = (text, most) => (text === undefined || text === null ? "–" : number(text, most));
   return <section class="market-bar" aria-label={pairName(pair.symbol)}>
     <div class="market-name">
@@ -91,12 +92,13 @@ export function MarketBar({ pair, ticker, choose, rates }) {
       <Star symbol={pair.symbol} />
     </div>
     <dl class="figures">
-      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint" id="reference">{rate ? <><span class="num">{base} {rate}</span> <span class="num">({w.referenceRate})</span></> : quote}</dd></div>
+      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint" id="reference">{value ? <span title={hint(quote, pair.quoteTokenSymbol)}><span class="num">{value}</span> <span>· {w.referenceRate} <Moment ms={rates[pair.quoteTokenSymbol].at} /></span></span> : quote}</dd></div>
       <div><dt>{w.change}</dt><dd>{ticker ? <Change part={ticker.priceChangePercent} /> : "–"}</dd></div>
       <div><dt>{w.high}</dt><dd class="num">{show(ticker?.highPrice, places)}</dd></div>
       <div><dt>{w.low}</dt><dd class="num">{show(ticker?.lowPrice, places)}</dd></div>
       <div class="wide-only"><dt>{w.volume} ({base})</dt><dd class="num">{show(ticker?.quantity, 2)}</dd></div>
       <div><dt>{w.volume} ({quote})</dt><dd class="num">{show(ticker?.amount, 0)}</dd></div>
+      {rate && <div class="wide-only" id="base-reference" title={hint(base, pair.tradeTokenSymbol)}><dt>{formatMessage(w.referenceOf, { token: base })} <Moment ms={rates[pair.tradeTokenSymbol].at} /></dt><dd class="num">{rate}</dd></div>}
     </dl>
     <Live />
     {listing && <MarketList now={pair.symbol} rates={rates} choose={(symbol) => { list(false); choose(symbol); }} close={() => list(false)} />}
@@ -107,7 +109,7 @@ export function MarketBar({ pair, ticker, choose, rates }) {
 export function useRates() {
   const { data, error } = usePoll(async (signal) => {
     const list = await query("/exchange-rate", {}, signal);
-    return Object.fromEntries(list.filter((r) => !r.stale).map((r) => [r.tokenSymbol, { usd: r.usdRate, cny: r.cnyRate }]));
+    return Object.fromEntries(list.filter((r) => !r.stale).map((r) => [r.tokenSymbol, { usd: r.usdRate, cny: r.cnyRate, at: r.updateTime * 1000 }]));
   }, 60_000, []);
   return (!error && data) || {}; // what is not answered again may be stale
 }

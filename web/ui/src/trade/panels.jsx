@@ -46,6 +46,12 @@ export function Outcome({ news: { side, quantity, base, status, kind } }) {
   return <><strong>{side === 1 ? w.sell : w.buy} {number(quantity, 8)} {base}</strong>{typeof status === "number" ? <Status order={{ status }} /> : <State kind={kind}>{w[status]}</State>}</>;
 }
 
+// Advice is what to do while the outcome of an order is unknown.
+export function Advice({ news: { waits, minutes } }) {
+  const w = useMessages(messages);
+  return waits && <p class="small" data-advice={minutes}>{minutes ? formatMessage(w.unknownWait, { n: minutes }) : w.unknownOver}</p>;
+}
+
 const Side = ({ side }) => {
   const w = useMessages(messages);
   return <span class={side === 1 ? "down" : "up"}>{side === 1 ? w.sell : w.buy}</span>;
@@ -76,18 +82,16 @@ function Orders({ list, act, why, past = false }) {
     <td class="right" data-label={act ? undefined : w.id}>{act ? <Button kind="plain" aria-disabled={o.status === 6 || Boolean(why)} title={why} onClick={() => act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <span class="order-id"><span class="code">{middle(o.orderId, 8, 6)}</span><Copy text={o.orderId} what={w.id} /></span>}</td></tr>)}</List>;
 }
 
-const settled = (status) => status === "absent" || ended.includes(status);
-
-// OpenOrders lists the open orders. `news` is the order that the form follows. It may lock funds before the list contains it: then it has a line of its own.
+// OpenOrders lists the open orders. `news` are the orders that the form follows. They may lock funds before the list contains them: then they have lines of their own.
 function OpenOrders({ session, data, news, symbol }) {
   const w = useMessages(messages);
   const [fault, setFault] = useState(""), [asking, ask] = useState(false), up = online.use();
   const shown = (list) => (symbol ? list.filter((o) => o.symbol === symbol) : list);
-  const during = async (act) => {
+  const during = async (act, what) => {
     setFault("");
     try {
       await act();
-      tell(w.cancelled);
+      tell(formatMessage(w.cancelled, { what }));
     } catch (error) {
       setFault(error instanceof Away ? w.cancelUnknown : trouble(error, w));
     } finally {
@@ -97,13 +101,14 @@ function OpenOrders({ session, data, news, symbol }) {
   const all = shown(data.open.data ?? []), pairs = [...new Set(all.map((o) => o.symbol))];
   const cancelAll = () => during(async () => {
     for (const one of pairs) await session.cancelAll(one);
-  });
+  }, symbol ? pairName(symbol) : w.allPairs);
   const why = up ? undefined : w.cancelAway, everything = formatMessage(all.length === 1 ? w.cancelOne : w.cancelAll, { n: all.length, pairs: symbol ? pairName(symbol) : w.allPairs });
-  const missing = news && !settled(news.status) && !data.open.data?.some((o) => o.clientOrderId === news.clientId);
+  const missing = news.filter(({ status, clientId }) => status !== "absent" && !ended.includes(status) && !data.open.data?.some((o) => o.clientOrderId === clientId));
+  const cancel = (o) => during(() => session.cancel(o.symbol, o.orderId), `${o.side === 1 ? w.sell : w.buy} ${number(o.quantity, 8)} ${tokenName(o.tradeTokenSymbol)}`);
   return <div class="panel-fill" id="open-orders">
     {fault && <Note kind="bad" live>{fault}</Note>}
-    {missing && <p class="unlisted small" id="unlisted"><Outcome news={news} /><span class="faint">{w.notListed}</span></p>}
-    <Asked poll={data.open}>{() => (all.length ? <Orders list={all} why={why} act={session.key ? (o) => during(() => session.cancel(o.symbol, o.orderId)) : null} /> : !missing && <Empty icon="clock" title={w.noOpenOrders} />)}</Asked>
+    {missing.length > 0 && <div id="unlisted">{missing.map((one) => <p class="unlisted small" key={one.id}><Outcome news={one} /><span class="faint">{w.notListed}{one.waits && <> {w.unknownLead}</>}</span></p>)}</div>}
+    <Asked poll={data.open}>{() => (all.length ? <Orders list={all} why={why} act={session.key ? cancel : null} /> : !missing.length && <Empty icon="clock" title={w.noOpenOrders} />)}</Asked>
     {session.key && all.length > 0 && <div class="panel-foot">{why && <span class="small faint">{why}</span>}<Button kind="danger" id="cancel-all" aria-disabled={!up} title={why} onClick={() => ask(true)}>{everything}</Button></div>}
     {asking && <Confirm danger title={w.cancelAllTitle} lead={w.cancelAllLead} action={everything} ready={up} act={cancelAll} done={() => ask(false)} cancel={() => ask(false)}
       facts={[[w.orders, String(all.length)], [w.pair, pairs.map(pairName).join(", ")], [w.buy, String(all.filter((o) => o.side === 0).length)], [w.sell, String(all.filter((o) => o.side === 1).length)]]} />}
@@ -142,14 +147,14 @@ function Fills({ data, only }) {
 const sumOf = (b) => Number(b.available) + Number(b.locked);
 
 function Balances({ data, rates, moveFunds }) {
-  const w = useMessages(messages);
+  const w = useMessages(messages), up = online.use();
   const head = [{ name: w.token }, { name: w.available, right: true }, { name: w.locked, right: true }, { name: w.referenceValue, right: true }, { name: w.moveFunds, unseen: true }];
   return <div class="panel-fill" id="balances"><Asked poll={data.balances}>{(all) => {
     const list = Object.entries(all).sort(([a, x], [b, y]) => sumOf(y) * (rates[b]?.usd ?? 0) - sumOf(x) * (rates[a]?.usd ?? 0) || (a < b ? -1 : 1));
-    if (!list.length) return <div><Empty icon="wallet" title={w.nothing}>{w.nothingLead}</Empty><p class="row centre"><Button kind="main" onClick={() => moveFunds("")}>{w.moveFunds}</Button></p></div>;
+    if (!list.length) return <div><Empty icon="wallet" title={w.nothing}>{w.nothingLead}</Empty><p class="row centre"><Button kind="main" aria-disabled={!up} onClick={() => moveFunds("")}>{w.moveFunds}</Button></p></div>;
     const sized = alignedBy(list.flatMap(([symbol, b]) => [[symbol, b.available], [symbol, b.locked]]), 8);
     return <List label={w.balances} head={head}>{list.map(([symbol, b]) => <tr key={symbol} data-balance={symbol}><td data-label={w.token}><span class="token"><TokenIcon symbol={symbol} size={20} /> <strong>{tokenName(symbol)}</strong></span></td>
       <td class="right num" data-label={w.available}>{sized(symbol, b.available)}</td><td class="right num" data-label={w.locked}>{sized(symbol, b.locked)}</td><td class="right num" data-label={w.referenceValue}>{worth(sumOf(b), symbol, rates, w) || "–"}</td>
-      <td class="right"><Button kind="plain" onClick={() => moveFunds(symbol)} aria-label={w.moveFunds + " " + tokenName(symbol)}>{w.move}</Button></td></tr>)}</List>;
+      <td class="right"><Button kind="plain" aria-disabled={!up} onClick={() => moveFunds(symbol)} aria-label={w.moveFunds + " " + tokenName(symbol)}>{w.move}</Button></td></tr>)}</List>;
   }}</Asked></div>;
 }

@@ -19,6 +19,26 @@ export function put(bars, bar) {
   return [...(last?.time === bar.time ? bars.slice(0, -1) : bars), bar];
 }
 
+// lengths of the intervals of candles, in seconds.
+export const lengths = { minute: 60, minute30: 1800, hour: 3600, hour6: 21_600, day: 86_400, week: 604_800 };
+
+const mostBars = 1000;
+
+// filled adds a flat candle for every interval without a trade, up to now: distances on the axis are time. The newest `mostBars` are kept.
+export function filled(bars, length, now) {
+  if (!bars.length) return [];
+  const out = [], last = bars.at(-1).time;
+  let next = last + (Math.max(0, Math.floor((now - last) / length)) + 1) * length;
+  for (let i = bars.length - 1; i >= 0; i--) {
+    const { time, close } = bars[i];
+    for (next -= length; next > time && out.length < mostBars; next -= length) out.push({ time: next, open: close, high: close, low: close, close, volume: 0 });
+    if (out.length === mostBars) break;
+    out.push(bars[i]);
+    next = time;
+  }
+  return out.reverse();
+}
+
 const near = 0.1; // of the last price: labels of orders further away would cover the axis
 
 // nearOrders sums what is left of open orders by side and price, without those far from a price: { side, price, quantity }.

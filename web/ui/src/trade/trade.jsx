@@ -5,7 +5,7 @@ import { Asked, Button, Empty, open, Tabs, tell } from "../base/components.jsx";
 import { language, useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
 import { remembered } from "../base/store.js";
-import { usePoll } from "../base/use.js";
+import { online, usePoll } from "../base/use.js";
 import { AccountBar, useAccount, useSession } from "./account.jsx";
 import { Book, Trades, useBook } from "./book.jsx";
 import { ChartPanel, intervals } from "./chart.jsx";
@@ -16,7 +16,7 @@ import { placesOf } from "./levels.js";
 import { MarketBar, useRates, useTicker } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { MoveDialog } from "./move.jsx";
-import { AccountPanels, Outcome, tabs } from "./panels.jsx";
+import { AccountPanels, Advice, Outcome, tabs } from "./panels.jsx";
 import "./trade.css";
 
 const lastPair = remembered("trade.pair", (value) => /^[\w-]*$/.test(value), "");
@@ -51,7 +51,7 @@ function Market({ markets }) {
   const { poll, book } = useBook(pair);
   const ticker = useTicker(pair), rates = useRates();
   const account = useSession(), data = useAccount(account.session?.address ?? "");
-  const [proposed, propose] = useState(null), [news, report] = useState(null);
+  const [proposed, propose] = useState(null), [allNews, setNews] = useState([]), up = online.use();
   const last = Number(ticker?.closePrice) ? ticker.closePrice : null;
   const best = last ?? book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
   const own = useMemo(() => (data.open.data ?? []).filter((o) => o.symbol === pair.symbol), [data.open.data, pair.symbol]);
@@ -61,6 +61,9 @@ function Market({ markets }) {
     openedAt.current = Date.now();
     turn({ view: "trade", side: to === 1 ? "sell" : "" });
   };
+  // report keeps the news of an order that the form follows; null ends them.
+  const report = (id, one) => setNews((before) => [...(one ? [{ ...one, id }] : []), ...before.filter((other) => other.id !== id)]);
+  const news = allNews.filter((one) => one.symbol === pair.symbol).sort((a, b) => b.waits - a.waits || b.at - a.at), [first] = news;
   const moveFunds = (symbol) => turn({ move: symbol || pair.tradeTokenSymbol });
   return <div class={"trade" + (stale ? " stale" : "")} data-view={view} data-account={account.session ? "open" : "none"}>
     <MarketBar key={pair.symbol} pair={pair} ticker={ticker} choose={choose} rates={rates} />
@@ -74,10 +77,11 @@ function Market({ markets }) {
         <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} report={report} openedAt={openedAt} moveFunds={moveFunds} /></div>
       <AccountPanels session={account.session} data={data} pair={pair} news={news} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} moveFunds={moveFunds} />
     </div>
-    {news && news.symbol === pair.symbol && view !== "trade" && <div class="phone-news" role="status"><Outcome news={news} />
-      {view !== "orders" && <Button kind="plain" onClick={() => turn({ view: "orders" })}>{w.view_orders}</Button>}<Button kind="plain" icon="close" aria-label={w.close} onClick={news.close} /></div>}
-    {state.move && account.session && <MoveDialog key={account.session.address} session={account.session} markets={markets} first={state.move} data={data} close={() => turn({ move: "" })} />}
-    <div class="phone-bar"><button type="button" class="buy" onClick={() => trade(0)}>{w.buy}</button><button type="button" class="sell" onClick={() => trade(1)}>{w.sell}</button></div>
+    {first && view !== "trade" && <div class="phone-news" role="status"><Outcome news={first} />
+      {view !== "orders" && <Button kind="plain" onClick={() => turn({ view: "orders" })}>{w.view_orders}</Button>}{first.close && <Button kind="plain" icon="close" aria-label={w.close} onClick={first.close} />}
+      <Advice news={first} /></div>}
+    {state.move && account.session && <MoveDialog key={account.session.address + state.move} session={account.session} markets={markets} first={state.move} data={data} close={() => turn({ move: "" })} />}
+    <div class="phone-bar">{["buy", "sell"].map((kind, to) => <Button key={kind} kind={kind} aria-disabled={!up} title={up ? undefined : w.live_away} onClick={() => trade(to)}>{w[kind]}</Button>)}</div>
   </div>;
 }
 
