@@ -103,8 +103,18 @@ function unexplainedIn(text) {
   return hash ? { hash, account, did, to, what } : null;
 }
 
+// chainRefusal is the refusal to resume a halted chain; "" for any other text.
+function chainRefusal(text, w) {
+  const [, height, ours, yours] = /^block (\d+) of \S+ is (\S+) in our records, and you verified (.*): the chain stays halted$/.exec(text) ?? [];
+  if (height) return formatMessage(w.notVerified, { height, ours, yours });
+  const [, other] = /^the chain differs from our final blocks: \S+ at block (\d+)$/.exec(text) ?? [];
+  return other ? formatMessage(w.forked, { height: other }) : "";
+}
+
 // refusalOf returns the text of a refusal with the next step, translated where the page knows it.
 export function refusalOf(text, w) {
+  const chain = chainRefusal(text, w);
+  if (chain) return chain;
   const found = unexplainedIn(text);
   return found ? [formatMessage(w.unexplained, found), found.what && formatMessage(w.signedFor, found)].filter(Boolean).join(" ") : text;
 }

@@ -8,7 +8,7 @@ import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 import { assetOf, chainName, networkName, networks } from "./money.js";
-import { Call, Chain, Heading, Health, Live, may, Money, Network, Standing, Unknown, Unlimited, useOutdated } from "./parts.jsx";
+import { Call, Chain, Heading, Health, Live, may, Money, Network, Standing, Unknown, useOutdated } from "./parts.jsx";
 import { dust, go, to, usePlace } from "./route.js";
 
 const often = 5_000;
@@ -20,7 +20,6 @@ export function Overview({ attention }) {
     <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} since={since} attention={attention} />
     {o.state === "degraded" && <BlockedTokens o={o} />}
     {o.conditions.length > 0 && <Conditions list={o.conditions} chains={o.chains ?? []} />}
-    {o.unlimited && <Unlimited />}
     {o.dust > 0 && <Note><div class="row spread" id="dust"><span>{formatMessage(w.dust, { n: o.dust < 100 ? o.dust : "100+" })}</span><a class="button" href={to("records", "", dust)}>{w.show}</a></div></Note>}
     <Charts />
     <Channels list={o.channels} conditions={o.conditions} halted={haltedNetworks(o.chains ?? [])} />
