@@ -114,6 +114,9 @@ func flags(c Channel) []Condition {
 		one.Kind, one.Stops = ChannelStopped, true
 	case c.Operator != records.ChannelOpen:
 		one.Kind, one.Detail = ChannelClosed, "an operator has set it to "+c.Operator
+		if c.Channel.Why != "" {
+			one.Detail += ": " + c.Channel.Why
+		}
 	default:
 		return nil
 	}
