@@ -200,8 +200,8 @@ func (d *Session) CostOf(ctx context.Context, w Waiting, now time.Time) (out Pay
 	return out, err
 }
 
-// mostCost returns the lower of the chain's ceiling and the one that follows from the fee; nil where
-// there are no fees.
+// mostCost returns the lower of the chain's ceiling and the one that follows from the fee; nil
+// where there are no fees.
 func (d *Session) mostCost(w Waiting, network records.Network, token records.Token) (*chain.Amount, error) {
 	p := w.Payment
 	k, _ := d.Config.Chain(p.Chain)
@@ -275,7 +275,7 @@ func LimitsOf(tx *records.Tx) (r checks.Report, at time.Time, err error) {
 	return r, at, err
 }
 
-// settingConditions are the conditions of the signer's configuration, as the daemon has reported it.
+// settingConditions are the conditions of the signer's configuration that the daemon has reported.
 func settingConditions(tx *records.Tx) ([]status.Condition, error) {
 	r, at, err := LimitsOf(tx)
 	if err != nil || at.IsZero() || len(r.Lines) > 0 {

@@ -9,7 +9,6 @@ import (
 	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
-	"gatewayd/policy"
 	"gatewayd/records"
 )
 
@@ -28,7 +27,7 @@ func TestMostCost(t *testing.T) {
 	}}
 	network := records.Network{Source: "eth", CoinDecimals: 18}
 	token := records.Token{TokenID: "tti", Asset: chain.Native, AssetDecimals: 18, Decimals: 18}
-	token.Policy.Fee = policy.Fee{Kind: "flat"}
+	token.Policy.Fee = records.Fee{Kind: "flat"}
 	for _, one := range []struct {
 		name string
 		id   chain.ID

@@ -74,7 +74,7 @@ func (d *Session) ResumeVerifiedChain(ctx context.Context, r *recovery.Recovery,
 	if err != nil {
 		return recovery.Fork{}, err
 	}
-	if cur.Halted && bareHash(hash) != bareHash(cur.Final.Hash) {
+	if ours := bareHash(cur.Final.Hash); cur.Halted && (ours == "" || bareHash(hash) != ours) {
 		return recovery.Fork{}, plainly(ErrNotVerified, "block %d of %s is %s in our records, and you verified %s: the chain stays halted", cur.Final.Height, id, cur.Final.Hash, hash)
 	}
 	return d.ResumeHaltedChain(ctx, r, id, why)

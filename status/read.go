@@ -263,7 +263,8 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 	return found, err
 }
 
-// haltedChain has our final block even where an older version halted the chain and stored no blocks.
+// haltedChain has our final block even where an older version halted the chain without storing
+// blocks.
 func haltedChain(tx *records.Tx, cur records.Cursor) (c Condition, err error) {
 	c = Condition{Kind: ChainHalted, Chain: cur.Chain, Detail: fmt.Sprintf("chain %s is halted: %s", cur.Chain, cur.Why), Stops: true}
 	c.Halt, c.Since, err = tx.Chains().LastHalt(cur.Chain)

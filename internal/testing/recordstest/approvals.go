@@ -69,7 +69,8 @@ func testReports(t *testing.T, url string) {
 	})
 }
 
-// testEarlier: payouts to a payee that were paid on the chain count, waiting ones and deposits do not.
+// testEarlier: payouts to a payee that were paid on the chain count. Waiting ones and deposits do
+// not.
 func testEarlier(t *testing.T, url string) {
 	r := newRig(t, url)
 	earlier := func(id chain.ID, payee string) (e records.Earlier) {
