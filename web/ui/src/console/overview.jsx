@@ -217,8 +217,8 @@ function Runway({ hours }) {
   return <span class="runway" title={w.runwayHint}><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={full} height="4" /></svg><span class="num">{runwayOf(hours, w)}</span></span>;
 }
 
-// ofLimit names the network, the chain and the token of a limit.
-const ofLimit = (known, { network, chain, token }) => [network && networkName(known, network), chain && chainName(known, chain), token && (known.flatMap((n) => n.tokens).find((t) => t.token === token)?.symbol ?? token)].filter(Boolean).join(" · ");
+// ofLimit names the network, the chain and the token of a limit, each name once.
+const ofLimit = (known, { network, chain, token }) => [...new Set([network && networkName(known, network), chain && chainName(known, chain)]), token && (known.flatMap((n) => n.tokens).find((t) => t.token === token)?.symbol ?? token)].filter(Boolean).join(" · ");
 
 // LimitTable shows the use of the signer's limits.
 export function LimitTable({ list }) {
@@ -226,6 +226,6 @@ export function LimitTable({ list }) {
   const known = networks.use();
   return <Table label={w.limits} head={[w.limit, w.ofWhat, w.used]} rows={list.map((l, i) => ({
     key: i, cells: [<strong><Call of="window" word={l.window} /></strong>, <>{ofLimit(known, l)}{l.user && <> <Short text={l.user} /></>}</>,
-      <Meter ratio={l.ratio}>{formatMessage(w.of, { n: l.used, m: l.limit })}</Meter>],
+      <Meter ratio={l.ratio}>{formatMessage(w.of, { n: l.used.replace(/^[\d.]+/, grouped), m: l.limit.replace(/^[\d.]+/, grouped) })}</Meter>],
   }))} />;
 }
