@@ -51,7 +51,7 @@ const kinds = { bars: "HistogramSeries", line: "LineSeries", area: "AreaSeries" 
 
 function options(kind, colour) {
   if (kind === "bars") return { color: colour };
-  if (kind === "line") return { color: colour, lineWidth: 2, pointMarkersVisible: true, pointMarkersRadius: 3 };
+  if (kind === "line") return { color: colour, lineWidth: 2, pointMarkersVisible: true, pointMarkersRadius: 2 };
   return { lineColor: colour, topColor: colour, bottomColor: "transparent", lineWidth: 2 };
 }
 
@@ -66,7 +66,7 @@ export function Plot({ label, series, format = String, least = 0.01, height = 16
     import("lightweight-charts").then((library) => {
       if (gone || !place.current) return; // the element goes before the effect ends
       const { chart, end: remove } = themed(library, place.current, {
-        handleScroll: false, handleScale: false, localization: { priceFormatter: format, timeFormatter: moment },
+        handleScroll: false, handleScale: false, localization: { priceFormatter: (v) => format(Number((Math.round(v / least) * least).toFixed(8))), timeFormatter: moment }, // the axis has room for the longest label
       });
       const lines = latest.current.map((s) => chart.addSeries(library[kinds[s.kind]], { priceLineVisible: false, lastValueVisible: false, priceFormat: { type: "price", minMove: least } }));
       const endPaint = onTheme(() => {
