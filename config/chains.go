@@ -40,6 +40,18 @@ type Chain struct {
 	Settings interface{ Check() error }
 }
 
+// MostCost returns the maximum network cost of one payment of an asset, in the chain's coin; zero
+// where there are no fees.
+func (c Chain) MostCost(asset chain.Asset) (chain.Amount, error) {
+	switch s := c.Settings.(type) {
+	case ethereum.Config:
+		return s.MostCost(asset)
+	case bitcoin.Config:
+		return s.MostCost(), nil
+	}
+	return chain.Amount{}, nil
+}
+
 // LinkedAdapter is the settings of a chain that has no section in the configuration: an adapter
 // that is linked in, such as a test's.
 type LinkedAdapter interface {

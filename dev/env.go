@@ -27,6 +27,7 @@ import (
 	"gatewayd/gateway"
 	"gatewayd/httpserver"
 	"gatewayd/records"
+	"gatewayd/signer/limits"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
@@ -60,6 +61,7 @@ type Options struct {
 	Public  bool   // both chains have a public node's methods only
 	Verbose bool
 	Demo    http.Handler // what the pages can do besides; nil for nothing
+	Limits  bool         // the signer has limits, far above what the pages need
 	Past    bool         // a day of trading before the start, on a new exchange chain
 
 	BalanceAudit time.Duration   // how often the coin of all accounts is compared with the books; 0: a minute
@@ -316,6 +318,11 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 			LabelName: t.labelName, MinDeposit: t.Units(t.minimum), MinWithdraw: t.Units(t.minimum), MaxWithdraw: t.Units(t.maximum),
 			Deposits: deposits, Withdrawals: withdrawals, Fee: records.Fee{Kind: "flat", Amount: t.Units(t.minimum), Rate: o.CoinPrice},
 		})
+	}
+	if o.Limits {
+		for _, t := range Tokens() {
+			c.Signer.Limits.Tokens = append(c.Signer.Limits.Tokens, limits.Token{Network: "eth", Token: t.ID.String(), PerDay: t.Units(1000 * t.maximum)})
+		}
 	}
 	c.Networks[0].Funders = []string{FaucetAddress()}
 	c.Fill()

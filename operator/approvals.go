@@ -16,6 +16,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/limits"
+	"gatewayd/status"
 	"gatewayd/transfers"
 )
 
@@ -26,6 +27,7 @@ type Waiting struct {
 	Claim    chain.Claim
 	Known    []chain.Approval // what was signed of it
 	In       Incoming         // the transfer on its chain
+	Earlier  *records.Earlier // payouts to the payee; nil for other payments
 	Verdict  string           // the signer's last answer: its rule, and how many approvals it has and wants
 }
 
@@ -74,6 +76,13 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 		return w, err
 	}
 	w.Known = known[p.ID]
+	if p.Purpose == chain.Credit && w.Transfer.Direction == records.Withdrawal {
+		earlier, err := tx.Payments().Earlier(p.Chain, p.Payee)
+		if err != nil {
+			return w, err
+		}
+		w.Earlier = &earlier
+	}
 	history, err := tx.History("payment", strconv.FormatUint(p.ID, 10))
 	for _, e := range history {
 		if e.Event == "signer" {
@@ -133,13 +142,22 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 	return "", false, fmt.Errorf("the key %s is not in signer.approvals.approvers", key)
 }
 
+// ApproverNames returns the names of the configured approvers; none with a separate signer.
+func (d *Session) ApproverNames() []string {
+	names := []string{}
+	for _, a := range d.Config.Signer.Approvals.Approvers {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // PaymentCost contains the value of a payment and its network cost, for approvers.
 type PaymentCost struct {
 	Worth        string        `json:"worth,omitempty"`        // of the amount, with the currency; empty without a fresh price
 	Price        *limits.Price `json:"price,omitempty"`        // that Worth uses
 	Now          *chain.Amount `json:"costNow,omitempty"`      // present cost of a payout, in units of the token; nil: not quoted
-	Ceiling      *chain.Amount `json:"ceiling,omitempty"`      // maximum cost in native coin; nil: the chain's own ceiling applies
-	ChainCeiling string        `json:"chainCeiling,omitempty"` // that ceiling, with its unit; empty where there are no fees
+	Ceiling      *chain.Amount `json:"ceiling,omitempty"`      // maximum cost in native coin; nil where there are no fees
+	CeilingWorth string        `json:"ceilingWorth,omitempty"` // as Worth, of Ceiling
 }
 
 // pricesAreFresh is the maximum age of a report whose prices count as the present ones.
@@ -149,25 +167,26 @@ const pricesAreFresh = 5 * time.Minute
 // may take for it.
 func (d *Session) CostOf(ctx context.Context, w Waiting, now time.Time) (out PaymentCost, err error) {
 	p := w.Payment
-	k, _ := d.Config.Chain(p.Chain)
-	out.ChainCeiling = ChainCeiling(k)
-	network, token := tokenOf(d.Config.NetworkRecords(), p.Network, p.Token)
-	if token.TokenID == "" {
-		return out, nil
-	}
-	if p.Purpose == chain.Credit && p.Chain == network.Source {
-		if most := token.Ceiling(w.Transfer.Fee, network.CoinDecimals); !most.IsZero() {
-			out.Ceiling = &most
-		}
+	networks := d.Config.NetworkRecords()
+	network, token := tokenOf(networks, p.Network, p.Token)
+	if out.Ceiling, err = d.mostCost(w, network, token); err != nil || token.TokenID == "" {
+		return out, err
 	}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		report, at, err := LimitsOf(tx)
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(report.Prices, func(price limits.Price) bool { return price.Token == p.Token && price.Fresh }); i >= 0 && now.Sub(at) < pricesAreFresh {
-			out.Price = &report.Prices[i]
-			out.Worth = worthOf(p.Amount, decimalsOf(token, p.Asset), report.Prices[i].Worth)
+		worth := func(a chain.Amount, t records.Token, decimals uint8) (string, *limits.Price) {
+			i := slices.IndexFunc(report.Prices, func(price limits.Price) bool { return price.Token == t.TokenID && price.Fresh })
+			if i < 0 || now.Sub(at) >= pricesAreFresh {
+				return "", nil
+			}
+			return worthOf(a, decimals, report.Prices[i].Worth), &report.Prices[i]
+		}
+		out.Worth, out.Price = worth(p.Amount, token, decimalsOf(token, p.Asset))
+		if i := slices.IndexFunc(network.Tokens, func(t records.Token) bool { return t.Asset == chain.Native }); i >= 0 && out.Ceiling != nil && p.Chain == network.Source {
+			out.CeilingWorth, _ = worth(*out.Ceiling, network.Tokens[i], network.CoinDecimals)
 		}
 		if p.Chain != network.Source || token.Policy.Fee.Kind != "network" { // the only kind with quotes
 			return nil
@@ -179,6 +198,26 @@ func (d *Session) CostOf(ctx context.Context, w Waiting, now time.Time) (out Pay
 		return err
 	})
 	return out, err
+}
+
+// mostCost returns the lower of the chain's ceiling and the one that follows from the fee; nil
+// where there are no fees.
+func (d *Session) mostCost(w Waiting, network records.Network, token records.Token) (*chain.Amount, error) {
+	p := w.Payment
+	k, _ := d.Config.Chain(p.Chain)
+	most, err := k.MostCost(p.Asset)
+	if err != nil {
+		return nil, err
+	}
+	if token.TokenID != "" && p.Purpose == chain.Credit && p.Chain == network.Source {
+		if own := token.Ceiling(w.Transfer.Fee, network.CoinDecimals); !own.IsZero() && (own.Less(most) || most.IsZero()) {
+			most = own
+		}
+	}
+	if most.IsZero() {
+		return nil, nil
+	}
+	return &most, nil
 }
 
 // ChainCeiling returns a chain's own ceiling of fees, with its unit; empty where there are
@@ -236,8 +275,11 @@ func LimitsOf(tx *records.Tx) (r checks.Report, at time.Time, err error) {
 	return r, at, err
 }
 
-// unlimited reports whether the daemon has reported that the signer has no limits.
-func unlimited(tx *records.Tx) (bool, error) {
+// settingConditions are the conditions of the signer's configuration that the daemon has reported.
+func settingConditions(tx *records.Tx) ([]status.Condition, error) {
 	r, at, err := LimitsOf(tx)
-	return err == nil && !at.IsZero() && len(r.Lines) == 0, err
+	if err != nil || at.IsZero() || len(r.Lines) > 0 {
+		return nil, err
+	}
+	return []status.Condition{status.Unlimited()}, nil
 }

@@ -16,10 +16,9 @@ import (
 // their state permits.
 type Attention struct {
 	Conditions []status.Condition `json:"conditions"`
-	Records    []ActionableRecord `json:"records"`   // newest first
-	Total      uint64             `json:"total"`     // of the records
-	Next       uint64             `json:"next"`      // value of before for the following page; 0 for none
-	Unlimited  bool               `json:"unlimited"` // the daemon has reported that the signer has no limits
+	Records    []ActionableRecord `json:"records"` // newest first
+	Total      uint64             `json:"total"`   // of the records
+	Next       uint64             `json:"next"`    // value of before for the following page; 0 for none
 }
 
 // ActionableRecord is a record with its cause, the orders that its state permits, and the one that
@@ -45,9 +44,11 @@ func (d *Session) Attention(ctx context.Context, before uint64) (a Attention, er
 			return err
 		}
 		a.Conditions = append(a.Conditions, report.Conditions...)
-		if a.Unlimited, err = unlimited(tx); err != nil {
+		settings, err := settingConditions(tx)
+		if err != nil {
 			return err
 		}
+		a.Conditions = append(a.Conditions, settings...)
 		f := view.Filter{NeedsOperator: true, Limit: DefaultLimit, BeforeID: before}
 		if a.Total, err = view.CountRecords(tx, f); err != nil {
 			return err

@@ -35,12 +35,12 @@ type Overview struct {
 	Chains        []Chain                `json:"chains"`
 	Leases        []Lease                `json:"leases"` // of the processes that work now
 	Channels      []Channel              `json:"channels"`
-	Limits        []limits.Line          `json:"limits"`    // of the signer; empty without limits or without a daemon's report
-	Unlimited     bool                   `json:"unlimited"` // the daemon has reported that the signer has no limits
-	Dust          int                    `json:"dust"`      // withdrawals too small for a refund, which need no operator: at most 100
-	Coverage      []status.TokenCoverage `json:"coverage"`  // of each token
+	Limits        []limits.Line          `json:"limits"`   // of the signer; empty without limits or without a daemon's report
+	Dust          int                    `json:"dust"`     // withdrawals too small for a refund, which need no operator: at most 100
+	Coverage      []status.TokenCoverage `json:"coverage"` // of each token
 
-	report status.Report
+	report   status.Report
+	settings []status.Condition
 }
 
 // Chain is the followed position of a chain, and its nodes' answers.
@@ -151,7 +151,7 @@ func (o *Overview) judge() {
 		o.Chains[i].doubt(o.report.Conditions)
 	}
 	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
-	o.Conditions, o.Blocked = append([]status.Condition{}, o.report.Conditions...), o.report.Blocked()
+	o.Conditions, o.Blocked = append(append([]status.Condition{}, o.report.Conditions...), o.settings...), o.report.Blocked()
 }
 
 func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Network) error {
@@ -168,7 +168,7 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 		return err
 	}
 	o.Limits = append([]limits.Line{}, used.Lines...)
-	if o.Unlimited, err = unlimited(tx); err != nil {
+	if o.settings, err = settingConditions(tx); err != nil {
 		return err
 	}
 	if o.Dust, err = countDust(tx); err != nil {

@@ -2,7 +2,9 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -48,7 +50,7 @@ func (d *Session) ResumeAccount(ctx context.Context, r *recovery.Recovery, id ch
 	return d.recordOrder(ctx, "account", account, "resume on "+string(id), why)
 }
 
-// ResumeHaltedChain follows a halted chain again, if its nodes agree with our final blocks.
+// ResumeHaltedChain follows a halted chain again, if its nodes agree with our final block.
 func (d *Session) ResumeHaltedChain(ctx context.Context, r *recovery.Recovery, id chain.ID, why string) (recovery.Fork, error) {
 	fork, err := r.ResumeChain(ctx, id)
 	if err != nil {
@@ -56,3 +58,27 @@ func (d *Session) ResumeHaltedChain(ctx context.Context, r *recovery.Recovery, i
 	}
 	return fork, d.recordOrder(ctx, "chain", string(id), "resume", why)
 }
+
+// ErrNotVerified means that an operator has verified another block than the one from which a halted
+// chain would continue.
+var ErrNotVerified = errors.New("the verified block is another one")
+
+// ResumeVerifiedChain is ResumeHaltedChain, if our final block has the hash that an operator has
+// verified. A halted chain continues from that block only: the nodes must have it too.
+func (d *Session) ResumeVerifiedChain(ctx context.Context, r *recovery.Recovery, id chain.ID, hash, why string) (recovery.Fork, error) {
+	var cur records.Cursor
+	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
+		cur, err = tx.Chains().Cursor(id)
+		return err
+	})
+	if err != nil {
+		return recovery.Fork{}, err
+	}
+	if ours := bareHash(cur.Final.Hash); cur.Halted && (ours == "" || bareHash(hash) != ours) {
+		return recovery.Fork{}, plainly(ErrNotVerified, "block %d of %s is %s in our records, and you verified %s: the chain stays halted", cur.Final.Height, id, cur.Final.Hash, hash)
+	}
+	return d.ResumeHaltedChain(ctx, r, id, why)
+}
+
+// bareHash has no prefix and no capital letters: explorers write hashes differently.
+func bareHash(hash string) string { return strings.TrimPrefix(strings.ToLower(hash), "0x") }

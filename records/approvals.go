@@ -3,6 +3,7 @@ package records
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -79,4 +80,27 @@ func (tx Payments) Approvals(payments []uint64) (map[uint64][]chain.Approval, er
 		})
 	}
 	return out, nil
+}
+
+// maxEarlier bounds the withdrawals that Earlier reads.
+const maxEarlier = 100
+
+// Earlier are the paid withdrawals among the newest ones to a payee.
+type Earlier struct {
+	Count int       `json:"count"`
+	Last  time.Time `json:"last,omitzero"` // of the payment that was paid last
+	More  bool      `json:"more"`          // there are older withdrawals to the payee, which were not read
+}
+
+// Earlier returns the paid withdrawals on a chain among the newest ones to a payee.
+func (tx Payments) Earlier(id chain.ID, payee string) (Earlier, error) {
+	var row struct {
+		Read int   `db:"read"`
+		Paid int   `db:"paid"`
+		Last int64 `db:"last"`
+	}
+	_, err := tx.get(&row, `SELECT COUNT(*) AS read, COUNT(p.id) AS paid, COALESCE(MAX(p.changed_at), 0) AS last
+		FROM (SELECT id FROM transfers WHERE payee = ? AND payee <> '' ORDER BY id DESC LIMIT ? + 0) t
+		LEFT JOIN payments p ON p.transfer_id = t.id AND p.chain = ? AND p.purpose = 'credit' AND p.state = 'paid'`, payee, maxEarlier, string(id))
+	return Earlier{Count: row.Paid, Last: sqlstore.TimeOrZero(row.Last), More: row.Read == maxEarlier}, sqlstore.Doing(err, "reading earlier payments to %s", payee)
 }

@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -234,9 +235,27 @@ func (tx Chains) checkLine(id string, p chain.Point) error {
 
 // Halt stops a chain: its cursor does not move and no payment that it causes or carries is
 // bound until ResumeChain.
-func (tx Chains) Halt(id chain.ID, why string) error {
-	return tx.setCursorState(id, "halted", sqlstore.Note(why))
+func (tx Chains) Halt(id chain.ID, why string) error { return tx.HaltAt(id, why, HaltBlocks{}) }
+
+// HaltAt is Halt with the blocks that contradict each other.
+func (tx Chains) HaltAt(id chain.ID, why string, blocks HaltBlocks) error {
+	if err := tx.setCursorState(id, "halted", sqlstore.Note(why)); err != nil {
+		return err
+	}
+	return NoteReport(tx.Tx, haltReport(id), blocks)
 }
+
+// LastHalt returns the blocks and the time of a chain's last halt; the zero time where none was
+// stored, as before there were blocks of halts.
+func (tx Chains) LastHalt(id chain.ID) (blocks HaltBlocks, at time.Time, err error) {
+	at, ever, err := ReadReport(tx.Tx, haltReport(id), &blocks)
+	if !ever {
+		at = time.Time{}
+	}
+	return blocks, at, err
+}
+
+func haltReport(id chain.ID) string { return "halt " + string(id) }
 
 // Resume takes a halt back, and what was marked as lost because of it.
 func (tx Chains) Resume(id chain.ID) error {

@@ -255,6 +255,16 @@ type Cursor struct {
 	Missing bool // nothing stored yet
 }
 
+// HaltBlocks are the blocks that contradict each other where a chain halted.
+type HaltBlocks struct {
+	Height       uint64 `json:"height"`           // of our final block
+	Ours         string `json:"ours"`             // its hash
+	Theirs       string `json:"theirs,omitempty"` // hash that the nodes had there; empty: unknown, or their chain ended below
+	CommonHeight uint64 `json:"commonHeight,omitempty"`
+	Common       string `json:"common,omitempty"` // hash of the highest block that both have; empty: unknown, or below our records
+	Lost         int    `json:"lost,omitempty"`   // decided transfers whose blocks have left the chain
+}
+
 // ShorterLine is the error of nodes whose chain ends below what was settled. It is waited out: they
 // may not have caught up yet.
 func (c Cursor) ShorterLine(head uint64) error {

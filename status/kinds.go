@@ -163,17 +163,15 @@ var kinds = []KindInfo{
 
 // Remedy returns the instructions for a kind of condition, in English.
 func Remedy(k Kind) string {
-	i := slices.IndexFunc(kinds, func(info KindInfo) bool { return info.Kind == k })
+	all := AllKinds()
+	i := slices.IndexFunc(all, func(info KindInfo) bool { return info.Kind == k })
 	if i < 0 {
 		return "see docs/operations/alerts.md"
 	}
-	return kinds[i].Remedy
+	return all[i].Remedy
 }
 
-// AllKinds returns the table of all kinds.
-func AllKinds() []KindInfo { return slices.Clone(kinds) }
-
-// Kinds returns all kinds, those that stop money first.
+// Kinds returns the kinds that monitoring reports, those that stop money first.
 func Kinds() []Kind {
 	list := make([]Kind, len(kinds))
 	for i, k := range kinds {

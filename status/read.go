@@ -114,6 +114,9 @@ func flags(c Channel) []Condition {
 		one.Kind, one.Stops = ChannelStopped, true
 	case c.Operator != records.ChannelOpen:
 		one.Kind, one.Detail = ChannelClosed, "an operator has set it to "+c.Operator
+		if c.Channel.Why != "" {
+			one.Detail += ": " + c.Channel.Why
+		}
 	default:
 		return nil
 	}
@@ -245,11 +248,11 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 		return nil, err
 	}
 	if cur.Halted {
-		since, err := haltedSince(tx, id)
+		halted, err := haltedChain(tx, cur)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Condition{Kind: ChainHalted, Chain: id, Detail: fmt.Sprintf("chain %s is halted: %s", id, cur.Why), Stops: true, Since: since})
+		found = append(found, halted)
 	}
 	stopped, err := tx.Accounts().StoppedOwn(id)
 	for _, a := range stopped {
@@ -260,15 +263,15 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 	return found, err
 }
 
-// haltedSince returns the time of a chain's last halt in the history.
-func haltedSince(tx *records.Tx, id chain.ID) (at time.Time, err error) {
-	history, err := tx.History("chain", string(id))
-	for _, e := range history {
-		if e.Event == "halted" {
-			at = e.At
-		}
+// haltedChain has our final block even where an older version halted the chain without storing
+// blocks.
+func haltedChain(tx *records.Tx, cur records.Cursor) (c Condition, err error) {
+	c = Condition{Kind: ChainHalted, Chain: cur.Chain, Detail: fmt.Sprintf("chain %s is halted: %s", cur.Chain, cur.Why), Stops: true}
+	c.Halt, c.Since, err = tx.Chains().LastHalt(cur.Chain)
+	if c.Halt.Ours == "" {
+		c.Halt.Height, c.Halt.Ours = cur.Final.Height, cur.Final.Hash
 	}
-	return at, err
+	return c, err
 }
 
 // stoppedAccount blocks the account's payments. One of several does too: it is unknown beforehand

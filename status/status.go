@@ -31,6 +31,8 @@ type Condition struct {
 	Detail    string            `json:"detail"`            // a sentence for operators; not for strangers
 	Since     time.Time         `json:"since,omitzero"`
 	Stops     bool              `json:"stops"` // money does not move because of it
+
+	Halt records.HaltBlocks `json:"halt,omitzero"` // of a halted chain
 }
 
 // hits reports whether the condition is about a channel.

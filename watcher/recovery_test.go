@@ -291,6 +291,11 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	require.Equal(t, final, fork.Ours)
 	require.Equal(t, final.Height-3, fork.Common.Height)
 	require.NotEqual(t, final.Hash, fork.Theirs)
+	r.update(func(tx *records.Tx) error {
+		blocks, _, err := tx.Chains().LastHalt("eth")
+		require.Equal(t, fork.Blocks(), blocks)
+		return err
+	})
 	require.True(t, r.cursor("eth").Halted)
 	_, err = ops.UnknownTxs(t.Context(), "eth", r.net.Hot, 0)
 	require.ErrorContains(t, err, "halted")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"gatewayd/chain"
 	"gatewayd/chain/bitcoin/network"
 	"gatewayd/chain/bitcoin/spend"
 )
@@ -108,6 +109,9 @@ func NewSigningRules(config Config) *spend.Rules {
 
 // MaxRate is MaxFeeRate or its default, in satoshi per vbyte.
 func (c Config) MaxRate() string { return strconv.FormatInt(c.withDefaults().MaxFeeRate, 10) }
+
+// MostCost returns the maximum fee of one transaction.
+func (c Config) MostCost() chain.Amount { return chain.NewAmount(uint64(c.withDefaults().MaxFee)) }
 
 // limits bound the transactions of the chain.
 func (c Config) limits() spend.Limits {

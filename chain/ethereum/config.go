@@ -117,6 +117,21 @@ const (
 // MaxFee returns the ceiling of the fee per gas, in gwei.
 func (c Config) MaxFee() string { return cmp.Or(c.MaxFeeGwei, defaultMaxFee) }
 
+// MostCost returns the maximum network cost of one payment of an asset. Chains that settle on
+// another one may add its fee, which no setting bounds.
+func (c Config) MostCost(asset chain.Asset) (chain.Amount, error) {
+	c = c.withDefaults()
+	price, err := parseGwei(c.MaxFeeGwei)
+	if err != nil {
+		return chain.Amount{}, fmt.Errorf("max_fee_gwei: %w", err)
+	}
+	gas := c.MaxGas
+	if asset == chain.Native {
+		gas = c.MaxNativeGas
+	}
+	return chain.AmountOf(price).Mul(gas)
+}
+
 func (c Config) withDefaults() Config {
 	c.Finality = cmp.Or(c.Finality, tagFinalized)
 	c.Traces = cmp.Or(c.Traces, tracesAuto)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/dev"
 	"gatewayd/records"
 )
 
@@ -21,7 +22,7 @@ func (r *rig) consoleLogin(t *testing.T, name string, role records.UserRole) map
 // and stops and opens a channel.
 func TestConsoleInBrowser(t *testing.T) {
 	t.Parallel()
-	r := newOrderRig(t)
+	r := newOrderRig(t, func(o *dev.Options) { o.Limits = true })
 	done := r.dai.pay(t, r.dai.Token.Asset, r.shared.DepositAddress, r.amount, r.shared.Label)
 	r.dai.mustAwait(t, "/deposit-records", done, "TOT_CONFIRMED")
 	credit, refund := r.newHeldRecord(t, r.shared.DepositAddress, "NOBODY99"), r.newHeldRecord(t, r.shared.DepositAddress, "")

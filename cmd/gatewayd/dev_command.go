@@ -18,7 +18,7 @@ import (
 )
 
 func devCommand(w streams) *cobra.Command {
-	o := dev.Options{Sweep: dev.EveryMinute}
+	o := dev.Options{Sweep: dev.EveryMinute, Limits: true}
 	market := true
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,

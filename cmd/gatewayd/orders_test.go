@@ -24,9 +24,9 @@ type orderRig struct {
 	amount   chain.Amount // of a stray of the label's token
 }
 
-func newOrderRig(t *testing.T) orderRig {
+func newOrderRig(t *testing.T, adjust ...func(*dev.Options)) orderRig {
 	t.Helper()
-	r := orderRig{rig: newRig(t)}
+	r := orderRig{rig: newRig(t, adjust...)}
 	r.eth, r.dai = r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
 	query := map[string]string{"tokenId": r.dai.Token.Token, "walletAddress": r.wallet(r.dai)}
 	require.NoError(t, r.dai.Gateway.Get(t.Context(), "/deposit-info", query, &r.shared))

@@ -46,7 +46,10 @@ type waiting struct {
 	In       operator.Incoming `json:"in"`  // its block, and whether that is final
 	Fee      chain.Amount      `json:"fee"` // in units of the token
 	Verdict  string            `json:"verdict,omitempty"`
+	Earlier  *records.Earlier  `json:"earlier,omitempty"` // payouts to the payee
 	Approved []approved        `json:"approved"`
+
+	Approvers []string `json:"approvers"` // who may approve, by this configuration: the signer's counts
 
 	operator.PaymentCost
 	Signed []approval.Field `json:"signed"` // everything that the signature covers, as it is signed
@@ -83,7 +86,7 @@ func (c *Console) shown(r request, w operator.Waiting) (waiting, error) {
 		Record: t.ID, Payment: p.ID, State: string(p.State), Reason: p.Reason, Since: p.ChangedAt.UTC().Format(time.RFC3339), Network: p.Network, Token: t.Token,
 		Chain: p.Chain, Account: p.Account, Purpose: string(p.Purpose), Asset: p.Asset, Amount: p.Amount, Shown: r.Session.Config.AssetAmount(p.Chain, p.Asset, p.Amount),
 		Payee: p.Payee, Label: p.PayeeLabel, User: t.Owner, Sender: t.From, InChain: t.Chain, InTx: t.Tx, InHeight: t.Height,
-		Came: r.Session.Config.AssetAmount(t.Chain, t.Asset, t.Amount), In: w.In, Fee: t.Fee, Verdict: r.Session.Config.InWholeUnits(w.Verdict), Approved: []approved{},
+		Came: r.Session.Config.AssetAmount(t.Chain, t.Asset, t.Amount), In: w.In, Fee: t.Fee, Verdict: r.Session.Config.InWholeUnits(w.Verdict), Earlier: w.Earlier, Approved: []approved{}, Approvers: r.Session.ApproverNames(),
 		PaymentCost: cost, Signed: approval.Fields(p.Chain, w.Claim),
 	}
 	for _, a := range w.Known {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/transfers"
 )
 
@@ -60,6 +62,28 @@ func TestAttention(t *testing.T) {
 	p.advance(31 * 24 * time.Hour)
 	p.signIn("viewer")
 	require.EqualValues(t, 1, read[operator.Attention](p, "/attention").Total, "small deposits are listed for a month")
+}
+
+// TestNoLimits: a signer without limits is a condition that stops nothing, for as long as it has
+// none.
+func TestNoLimits(t *testing.T) {
+	r := recordstest.NewRig(t)
+	p := newPageOn(t, r.Store)
+	p.clock.Store(r.Now().Unix())
+	p.signIn("viewer")
+	found := func() bool {
+		return slices.ContainsFunc(read[operator.Attention](p, "/attention").Conditions, func(c status.Condition) bool { return c.Kind == status.NoLimits && !c.Stops })
+	}
+	report := func(text string) {
+		r.Do(func(tx *records.Tx) error {
+			return records.NoteReport(tx, operator.LimitsReport, json.RawMessage(text))
+		})
+	}
+	require.False(t, found(), "no daemon has reported its limits")
+	report(`{"limits": []}`)
+	require.True(t, found())
+	report(`{"limits": [{"window": "day", "limit": "1 USDT"}]}`)
+	require.False(t, found())
 }
 
 // TestProposedOrder: a payment whose transaction differs is to be settled, never to be retried

@@ -147,7 +147,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	case errors.Is(err, records.ErrNotFound):
 		f = fault{http.StatusNotFound, "there is no such record"}
 	case errors.Is(err, transfers.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked),
-		errors.Is(err, operator.ErrNoDaemon), errors.Is(err, operator.ErrUnreadable), errors.Is(err, operator.ErrTooMany):
+		errors.Is(err, operator.ErrNoDaemon), errors.Is(err, operator.ErrUnreadable), errors.Is(err, operator.ErrTooMany), errors.Is(err, operator.ErrNotVerified):
 		text := strings.TrimPrefix(operator.PlainError(err).Error(), transfers.ErrNothingToDo.Error()+": ") // the rest is a complete sentence
 		f = fault{http.StatusConflict, c.inWholeUnits(text)}
 	case errors.Is(err, chain.ErrUnavailable):

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -14,7 +15,8 @@ import (
 // request may take.
 const repairTimeout = 4 * time.Second
 
-// repair is an order that repairs a stopped account. Hash is that of the transaction that paid.
+// repair is an order that repairs a stopped account or a halted chain. Hash is that of the
+// transaction that paid, or of the block that the operator has verified.
 type repair struct {
 	Hash string `json:"hash"`
 	Why  string `json:"why"`
@@ -105,7 +107,10 @@ func (c *Console) resumeChain(r request) error {
 	if err != nil {
 		return refusal(http.StatusNotFound, err.Error())
 	}
-	if _, err := r.Session.ResumeHaltedChain(r.ctx(), with, id, o.Why); err != nil {
+	if o.Hash == "" {
+		return refusal(http.StatusBadRequest, "hash: must be the hash of our final block, as another explorer shows it")
+	}
+	if _, err := r.Session.ResumeVerifiedChain(r.ctx(), with, id, strings.TrimSpace(o.Hash), o.Why); err != nil {
 		return err
 	}
 	return r.JSON(http.StatusOK, map[string]bool{"followed": true})

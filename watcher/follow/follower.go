@@ -455,13 +455,15 @@ func (f *Follower) haltOn(ctx context.Context, err error, head chain.Head) error
 		return err
 	}
 	why := err.Error()
+	var blocks records.HaltBlocks
 	if fork, err := f.findLost(ctx, head); err == nil {
 		why += "; " + fork.String()
+		blocks = fork.Blocks()
 	} else {
 		f.log.WithError(err).Warn("finding the last common block")
 	}
 	f.log.Error("the chain changed below its final block: halted, needs an operator: " + why)
-	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.Chains().Halt(f.id, why) })
+	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.Chains().HaltAt(f.id, why, blocks) })
 }
 
 // findLost finds out where the pasts part and marks what was decided after that.

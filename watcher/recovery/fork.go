@@ -47,6 +47,13 @@ func (f Fork) String() string {
 	return text
 }
 
+// Blocks returns the fork as the records store it.
+func (f Fork) Blocks() records.HaltBlocks {
+	return records.HaltBlocks{
+		Height: f.Ours.Height, Ours: f.Ours.Hash, Theirs: f.Theirs, CommonHeight: f.Common.Height, Common: f.Common.Hash, Lost: len(f.Lost),
+	}
+}
+
 // ResumeChain follows a halted chain again when its nodes agree with our final point, which they
 // did not when it was halted: one of them lied, or stood on a branch that the others have left.
 // Else it is ErrForked, with the point where the pasts part and what was lost.

@@ -105,6 +105,14 @@ async function asOperator() {
   await channel.getByText("a node is replaced").waitFor();
   await v.fits(axe, "a paused channel");
   await v.shot("console-paused");
+  await view(v, "Needs attention");
+  const paused = v.at("#attention .item").filter({ has: v.page.locator('[data-condition="channel_closed"]') });
+  await paused.getByText("a node is replaced").waitFor(); // a paused channel is not forgotten
+  await v.at(".views a", { hasText: "Needs attention" }).locator(".badge").waitFor();
+  await view(v, "Limits and rates");
+  await v.at("#rules [data-fee=\"all\"]").first().waitFor(); // of the development environment
+  await v.fits(axe, "a fee that takes all");
+  await view(v, "Channels");
   await order(v, channel.getByRole("button", { name: "Open" }), {}, "the node is back");
   await channel.locator('[data-state="OPEN"]').waitFor();
   await pausingAll(v);

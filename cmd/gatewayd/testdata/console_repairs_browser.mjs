@@ -34,15 +34,17 @@ assert.equal(await v.at('#coverage [data-coverage="covered"], #coverage .state.g
 await v.at("#coverage [data-coverage]").getByText(/^(Unknown \(chain halted\)|Not compared yet)$/).nth(2).waitFor();
 assert.equal(await v.at('#flows [data-runway="halted"]').count(), 6, "no runway is known");
 await v.at("#chains tbody tr", { hasText: "Ethereum" }).getByText("in doubt").waitFor();
-await v.at("#unlimited").waitFor();
+await v.at('#conditions [data-condition="no_limits"]').waitFor();
 await v.fits(axe, "a halted chain");
 await v.shot("console-halted");
 await view(v, "Needs attention");
 const halted = v.at("#attention .item").filter({ has: v.page.locator('[data-condition="chain_halted"]') });
-await v.at("#unlimited").waitFor();
-for (const name of [/^Block [\d,]+ in our records$/, /^Last common block [\d,]+$/]) await halted.getByText(name).waitFor();
-assert.match(await halted.locator("dd code").first().innerText(), /^0x[0-9a-f]{64}$/, "the complete hash");
-assert.equal(await halted.locator("dd button").count(), 2, "both hashes can be copied");
+await v.at('#attention .item').filter({ has: v.page.locator('[data-condition="no_limits"]') }).getByRole("link", { name: "Limits and rates" }).waitFor();
+for (const name of [/^Block [\d,]+ in our records$/, /^Block [\d,]+ at the nodes$/, /^Last common block [\d,]+$/]) await halted.getByText(name).waitFor();
+const hashes = await halted.locator("dd code").allInnerTexts();
+assert.equal(new Set(hashes).size, 3, "three different blocks");
+for (const hash of hashes) assert.match(hash, /^0x[0-9a-f]{64}$/, "the complete hash");
+assert.equal(await halted.locator("dd button").count(), 3, "all hashes can be copied");
 await halted.getByText(/^For \d/).waitFor();
 await v.fits(axe, "a condition");
 await v.at("#language").click();
@@ -51,7 +53,19 @@ assert.ok(await halted.locator("dd code").first().isVisible(), "it is not folded
 await v.fits(axe, "a condition in Chinese");
 await v.at("#language").click();
 await v.shot("console-attention-halted");
-await insist(v, halted.getByRole("button", { name: /^Resume Ethereum/ }), {}, "the nodes agree again");
+await halted.getByRole("button", { name: /^Resume Ethereum/ }).click();
+await v.at("#order-hash").fill(hashes[1]);
+await v.at("#order-why").fill("the wrong block");
+await sent(v).click();
+await v.at("#order .note.bad").getByText(`Not resumed. Block`).waitFor();
+await v.at("#order .note.bad").getByText(hashes[0]).waitFor();
+await v.page.evaluate(() => document.getElementById("language").click()); // it is behind the dialog
+await v.at("#order .note.bad").getByText(/^未恢复/).waitFor();
+await v.page.evaluate(() => document.getElementById("language").click());
+await v.fits(axe, "a chain that is not resumed");
+await v.shot("console-resume-chain");
+await v.page.keyboard.press("Escape");
+await insist(v, halted.getByRole("button", { name: /^Resume Ethereum/ }), { hash: hashes[0].slice(2).toUpperCase() }, "the nodes agree again");
 await view(v, "Overview");
 await v.until(async () => (await v.at('#chains [data-state="following"]').count()) === 2);
 
@@ -151,7 +165,7 @@ await view(v, "Maintenance");
 await v.at("#rescan-from").fill(String(given.height));
 await v.at("#rescan-to").fill(String(given.height));
 await v.until(async () => {
-  if (await v.page.getByText("The records are complete.").count()) return true;
+  if (await v.page.getByText(`Blocks ${given.height} to ${given.height}: no differences.`).count()) return true;
   await v.at("#rescan-look").click(); // again, where the nodes were too slow for the look before
   await v.page.waitForTimeout(1000);
   return false;

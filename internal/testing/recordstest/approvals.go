@@ -68,3 +68,22 @@ func testReports(t *testing.T, url string) {
 		return err
 	})
 }
+
+// testEarlier: payouts to a payee that were paid on the chain count. Waiting ones and deposits do
+// not.
+func testEarlier(t *testing.T, url string) {
+	r := newRig(t, url)
+	earlier := func(id chain.ID, payee string) (e records.Earlier) {
+		r.See(func(tx *records.Tx) (err error) { e, err = tx.Payments().Earlier(id, payee); return err })
+		return e
+	}
+	waiting, _ := r.Owe(records.Withdrawal, 500)
+	require.Zero(t, earlier(Source, waiting.Payee))
+	_, one := r.Owe(records.Withdrawal, 600)
+	r.Pay(one)
+	_, deposit := r.Owe(records.Deposit, 700)
+	r.Pay(deposit)
+	require.Equal(t, records.Earlier{Count: 1, Last: r.Payment(one).ChangedAt}, earlier(Source, waiting.Payee))
+	require.Zero(t, earlier(Exchange, waiting.Payee))
+	require.Zero(t, earlier(Source, ""))
+}

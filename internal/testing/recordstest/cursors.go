@@ -3,6 +3,7 @@ package recordstest
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -284,13 +285,30 @@ func testHalt(t *testing.T, url string) {
 	c := r.Cursor(Source)
 	require.True(t, c.Halted)
 	require.Equal(t, "final hash changed", c.Why)
+	require.Zero(t, lastHalt(r))
 	next := chain.Block{Point: chain.Point{Height: 102, Hash: "h"}, Parent: b.Hash}
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Advance(Source, next) }), records.ErrHalted)
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err }), records.ErrHalted)
 	r.Do(func(tx *records.Tx) error { return tx.Chains().Resume(Source) })
 	require.False(t, r.Cursor(Source).Halted)
 	r.Do(func(tx *records.Tx) error { return tx.Chains().Advance(Source, next) })
+	blocks := records.HaltBlocks{Height: 101, Ours: b.Hash, Theirs: "other", CommonHeight: 100, Common: "c", Lost: 2}
+	r.Do(func(tx *records.Tx) error { return tx.Chains().HaltAt(Source, "again", blocks) })
+	require.Equal(t, blocks, lastHalt(r))
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(Source, "without blocks") })
+	require.Zero(t, lastHalt(r), "an earlier halt's blocks are not the present ones")
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Halt("bsc", "") }), records.ErrConflict)
+}
+
+// lastHalt returns the blocks of a halt that happened just now.
+func lastHalt(r *Rig) (blocks records.HaltBlocks) {
+	r.Do(func(tx *records.Tx) error {
+		found, at, err := tx.Chains().LastHalt(Source)
+		require.WithinDuration(r.T, r.Now(), at, time.Second)
+		blocks = found
+		return err
+	})
+	return blocks
 }
 
 func testPrune(t *testing.T, url string) {

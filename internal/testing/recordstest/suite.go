@@ -88,7 +88,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"reclassification", testReclassify},
 		{"rescans", testRescans},
 		{"reloads", testReloads},
-		{"approvals", testApprovals},
+		{"approvals", testApprovals}, {"earlier payments to a payee", testEarlier},
 		{"reports", testReports}, {"pooled deposits", testPooled},
 		{"blocks read again", testEnsureBlock},
 		{"late sightings", testLateSightings},

@@ -51,12 +51,12 @@ const kinds = { bars: "HistogramSeries", line: "LineSeries", area: "AreaSeries" 
 
 function options(kind, colour) {
   if (kind === "bars") return { color: colour };
-  if (kind === "line") return { color: colour, lineWidth: 2 };
+  if (kind === "line") return { color: colour, lineWidth: 2, pointMarkersVisible: true, pointMarkersRadius: 2 };
   return { lineColor: colour, topColor: colour, bottomColor: "transparent", lineWidth: 2 };
 }
 
 // Plot shows series of figures over time: { name, kind: bars, line or area, colour: a token of the stylesheet, points: [{ time: seconds, value }] }.
-// The marks of the axis are `least` apart or more: 1 for counts. Screen readers get the newest value of each series.
+// A point without a value is on the time axis only. The marks of the axis are `least` apart or more: 1 for counts. Screen readers get the newest value of each series.
 export function Plot({ label, series, format = String, least = 0.01, height = 160 }) {
   const place = useRef(null), drawn = useRef(null), latest = useRef(series), { language: lang } = useMessages();
   latest.current = series;
@@ -66,7 +66,7 @@ export function Plot({ label, series, format = String, least = 0.01, height = 16
     import("lightweight-charts").then((library) => {
       if (gone || !place.current) return; // the element goes before the effect ends
       const { chart, end: remove } = themed(library, place.current, {
-        handleScroll: false, handleScale: false, localization: { priceFormatter: format, timeFormatter: moment },
+        handleScroll: false, handleScale: false, localization: { priceFormatter: (v) => format(Number((Math.round(v / least) * least).toFixed(8))), timeFormatter: moment }, // the axis has room for the longest label
       });
       const lines = latest.current.map((s) => chart.addSeries(library[kinds[s.kind]], { priceLineVisible: false, lastValueVisible: false, priceFormat: { type: "price", minMove: least } }));
       const endPaint = onTheme(() => {
@@ -97,5 +97,6 @@ export function Plot({ label, series, format = String, least = 0.01, height = 16
 
 function Newest({ series, format }) {
   const w = useMessages();
-  return <p class="unseen">{series.map((s) => `${s.name}: ${s.points.length ? format(s.points.at(-1).value) : w.noValue}`).join("; ")}</p>;
+  const newest = (s) => s.points.findLast((p) => p.value !== undefined);
+  return <p class="unseen">{series.map((s) => `${s.name}: ${newest(s) ? format(newest(s).value) : w.noValue}`).join("; ")}</p>;
 }

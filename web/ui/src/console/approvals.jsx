@@ -1,12 +1,12 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
 import { grouped } from "../base/amount.js";
-import { Ago, Asked, Button, Facts, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
+import { Ago, Asked, Button, Facts, middle, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Call, Chain, Complete, Depth, Heading, may, Money, Network, Order, Reason } from "./parts.jsx";
-import { chainName, linkTo, networks } from "./money.js";
+import { chainName, linkTo, networkName, networks } from "./money.js";
 import { possible, sign, why } from "./passkey.js";
 import { to } from "./route.js";
 import { ruleOf, useConsoleMessages } from "./labels.js";
@@ -28,23 +28,43 @@ function Waiting({ payment: p, list, again }) {
   const rule = ruleOf(p, w), at = (chain, height) => formatMessage(w.block, { chain: chainName(known, chain), height: height.toLocaleString("en") });
   return <section class="card" data-approval={p.record} aria-label={formatMessage(w.recordName, { name: p.record })}>
     <div class="row spread"><h2><Money network={p.network} asset={p.asset} amount={p.amount} /></h2><State kind="warn">{p.reason === "approval" ? w.wantsApproval : w.isHeld}</State></div>
+    <FirstPayment payment={p} />
     <SameUser payment={p} list={list} />
     <h3>{w.signedRows}</h3>
     <Facts list={[
       [w.pays, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.asset, p.asset !== "native" && <Complete text={p.asset} />], [w.to, <Complete text={p.payee} what={w.receiver} />], [w.label, p.label],
-      [w.what, <Call of="purpose" word={p.purpose} />], [w.network, <Network name={p.network} />], [w.fromToChain, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.ourAccount, <Complete text={p.account} />], [w.source, source && <Complete text={source} />],
+      [w.what, <Call of="purpose" word={p.purpose} />], [w.network, !namedByChain(known, p) && <Network name={p.network} />], [w.fromToChain, <><Chain id={p.inChain} /> → <Chain id={p.chain} /></>], [w.ourAccount, <Complete text={p.account} />], [w.source, source && <Complete text={source} />],
       [w.becauseOf, <><Complete text={p.inTx} link={linkTo(known, p.inChain, p.inTx)} /> <span class="faint small">{at(p.inChain, p.inHeight)}</span></>],
     ]} />
     <h3>{w.forDecision}</h3>
     <Facts list={[
       [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.received, <span data-received={p.in.final ? "final" : "open"}><strong class="num">{p.came}</strong>{w.comma}<Depth at={p.in} /></span>], [w.feeKept, p.purpose === "credit" && p.token && <Money network={p.network} asset={p.token} amount={p.fee} />],
       [w.worth, <Worth payment={p} />], [w.networkCost, <Cost payment={p} />],
+      [w.earlierPayments, p.earlier?.count > 0 && <Earlier of={p.earlier} />],
       [w.user, p.user && <Complete text={p.user} />], [w.sender, p.sender && (p.sender === p.user ? w.sameAsUser : <Complete text={p.sender} />)], [w.heldBecause, rule.text || <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
       [w.approvalsGiven, rule.needed && formatMessage(w.of, { n: p.approved.length, m: rule.needed })], [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
+      [w.mayApprove, p.approvers.length > 0 && <span data-may-approve>{p.approvers.filter((name) => !p.approved.some((a) => a.name === name)).join(", ") || w.nothing}</span>],
     ]} />
     <details class="small" data-signed><summary>{formatMessage(w.signedFields, { n: p.signed.length })}</summary><Facts list={p.signed.map((f) => [f.name, <code>{f.value || w.emptyField}</code>])} /></details>
     {may("approver") && <Decide payment={p} again={again} />}
   </section>;
+}
+
+// namedByChain reports whether one of a payment's chains has the network's name: then the network needs no row of its own.
+const namedByChain = (known, p) => [p.inChain, p.chain].some((id) => chainName(known, id) === networkName(known, p.network));
+
+// FirstPayment warns of an address that got no payment before.
+function FirstPayment({ payment: { earlier } }) {
+  const w = useConsoleMessages();
+  if (!earlier || earlier.count > 0) return null;
+  return <Note kind="warn"><span data-earlier="0">{earlier.more ? w.noneOfNewest : w.firstPayment}</span></Note>;
+}
+
+// Earlier counts the payments that the address has got, and shows when the last one was paid.
+function Earlier({ of: { count, last, more } }) {
+  const w = useConsoleMessages();
+  const [before, after] = formatMessage(more ? w.paidOften : w.paidBefore, { n: count }).split("{at}");
+  return <span data-earlier={count}>{before}<Time ms={Date.parse(last)} />{after}</span>;
 }
 
 // SameUser warns that several payments of one user wait: each may be just below a limit.
@@ -68,9 +88,9 @@ function Worth({ payment: { worth, price } }) {
 // Cost shows the network cost of a payment: the present one and the maximum.
 function Cost({ payment: p }) {
   const w = useConsoleMessages();
-  const most = p.ceiling ? <Money network={p.network} asset="native" amount={p.ceiling} /> : p.chainCeiling;
-  if (!most) return w.nothing;
-  return <>{w.atMost} {most}{p.costNow && <span class="faint small">{w.comma}{w.costNow} <Money network={p.network} asset={p.token} amount={p.costNow} /></span>}</>;
+  if (!p.ceiling) return w.nothing;
+  const [worth, currency] = p.ceilingWorth?.split(" ") ?? [];
+  return <>{w.atMost} <Money network={p.network} asset="native" amount={p.ceiling} />{worth && <span data-ceiling-worth> ({grouped(worth)} {currency})</span>}{p.costNow && <span class="faint small">{w.comma}{w.costNow} <Money network={p.network} asset={p.token} amount={p.costNow} /></span>}</>;
 }
 
 function Decide({ payment: p, again }) {
@@ -91,6 +111,7 @@ function Decide({ payment: p, again }) {
     setBusy(false);
   };
   return <>{fault && <Note kind="bad" live>{fault}</Note>}
+    <p class="repeat"><strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong> {w.toPayee} <span class="num" title={p.payee}>{middle(p.payee)}</span></p>
     <p class="row after"><Button kind="main" busy={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></Button>
       <button type="button" class="danger quiet" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p>
     {rejecting && <Order title={formatMessage(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger facts={[[w.amount, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.to, <code>{p.payee}</code>], [w.refundTo, p.sender && <code>{p.sender}</code>]]}

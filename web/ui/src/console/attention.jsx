@@ -7,7 +7,7 @@ import { get, post } from "./api.js";
 import { shortened } from "./events.jsx";
 import { adviceOf, capital, codeLabel, isDanger, orderLabel, unsigned, useConsoleMessages } from "./labels.js";
 import { blockLink, chainName, networkName, networks } from "./money.js";
-import { Call, Complete, Heading, may, Money, Order, Unlimited } from "./parts.jsx";
+import { Call, Complete, Heading, may, Money, Order } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
 import { go, to, usePlace } from "./route.js";
 
@@ -20,7 +20,6 @@ export function Attention({ attention: first }) {
   const end = () => { order(null); poll.again(); first.again(); };
   return <><Heading>{w.view_attention}</Heading>
     <p class="faint">{w.attentionLead}</p>
-    {poll.data?.unlimited && <Unlimited />}
     <section class="card flush" id="attention"><Asked poll={poll}>{(a) => (a.conditions.length + a.records.length === 0 ? <Empty icon="done" title={w.attentionNone}>{w.allWell}</Empty> : <>
       <ul class="items" aria-label={w.view_attention}>
         {!before && a.conditions.map((c) => <Condition key={keyOf(c)} condition={c} order={() => order({ condition: c })} />)}
@@ -49,7 +48,7 @@ function Item({ kind, name, about, since, advice, detail, children, ...rest }) {
 const places = {
   approvals_wanted: ["approvals"], no_funds: ["accounts"], no_coin: ["accounts"], hot_below: ["accounts"], hot_above: ["accounts"], no_quota: ["accounts"], funds_unswept: ["accounts"],
   nodes_unreachable: ["nodes"], nodes_disagree: ["nodes"], nodes_stale: ["nodes"], node_faulty: ["nodes"], node_mended: ["nodes"], tracing_lost: ["nodes"], follower_stuck: ["nodes"], follower_behind: ["nodes"],
-  limit_reached: ["limits"], fees_too_high: ["limits"], fees_high: ["limits"], config_refused: ["maintenance"],
+  limit_reached: ["limits"], no_limits: ["limits"], fees_too_high: ["limits"], fees_high: ["limits"], config_refused: ["maintenance"],
   payments_held: ["records", { state: "held" }], payments_listed: ["records", { state: "held" }], payments_late: ["records", { state: "pending" }],
 };
 
@@ -69,8 +68,7 @@ function Condition({ condition: c, order }) {
   const w = useConsoleMessages();
   const act = orderOf(c), [view, query] = places[c.kind] ?? [];
   const text = shortened(c.detail, networks.use());
-  const blocks = c.kind === "chain_halted" ? blocksIn(c.detail) : [];
-  const detail = blocks.length ? <HaltedBlocks chain={c.chain} list={blocks} text={text} /> : w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
+  const detail = c.halt ? <HaltedBlocks chain={c.chain} halt={c.halt} text={text} /> : w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
   return <Item kind={c.stops ? "bad" : "warn"} name={<span data-condition={c.kind}><Call of="condition" word={c.kind} /></span>} about={<Where condition={c} />} since={c.since && Date.parse(c.since)}
     advice={[riskOf(c, w), asCode(sentence(adviceOf(w.language, "condition", c.kind), w))].filter(Boolean).join(" ")} detail={detail}>
     {act && may("operator") && <button type="button" class={act === "openChannel" ? "main" : "warn"} onClick={order}>{formatMessage(w[act], { chain: chainName(networks.use(), c.chain) })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
@@ -78,15 +76,16 @@ function Condition({ condition: c, order }) {
   </Item>;
 }
 
-// blocksIn finds blocks in a sentence of the daemon: their numbers and hashes.
-const blocksIn = (text) => [...text.matchAll(/\b(\d+)(?: was final as)? ((?:0x)?[0-9a-f]{64})(?: and is ((?:0x)?[0-9a-f]{64}))?/g)].flatMap(([, height, hash, now]) => [{ height, hash }, ...(now ? [{ height, hash: now }] : [])]);
-
-// HaltedBlocks shows the blocks of a halted chain with their complete hashes, which an operator compares elsewhere.
-function HaltedBlocks({ chain, list, text }) {
+// HaltedBlocks shows the blocks of a halted chain with their complete hashes, which an operator compares elsewhere. A halt of an older version has our block alone.
+function HaltedBlocks({ chain, halt: h, text }) {
   const w = useConsoleMessages();
-  const known = networks.use();
-  return <><Facts list={list.map(({ height, hash }, i) => [formatMessage(i === list.length - 1 && list.length > 1 ? w.commonBlock : w.ourBlock, { height: Number(height).toLocaleString("en") }), <Complete text={hash} link={blockLink(known, chain, height)} />])} />
-    {w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span>{text}</span>}</>;
+  const known = networks.use(), complete = Boolean(h.theirs || h.commonHeight);
+  const at = (name, height) => formatMessage(name, { height: height.toLocaleString("en") });
+  const block = (height, hash) => hash && <Complete text={hash} link={blockLink(known, chain, height)} />;
+  return <><Facts list={[
+    [at(w.ourBlock, h.height), block(h.height, h.ours)], [at(w.theirBlock, h.height), complete && (block(h.height, h.theirs) || w.endsBelow)],
+    [at(w.commonBlock, h.commonHeight ?? 0), complete && (block(h.commonHeight, h.common) || w.belowRecords)], [w.lostRecords, h.lost > 0 && <span class="num">{h.lost}</span>],
+  ]} />{complete || w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span>{text}</span>}</>;
 }
 
 // riskOf returns the risk of resuming an account or a chain too early, in one sentence.
@@ -104,12 +103,15 @@ function sentence(text, w) {
 
 function ConditionOrder({ condition: c, done, cancel }) {
   const w = useConsoleMessages();
-  const act = orderOf(c), name = formatMessage(w[act], { chain: chainName(networks.use(), c.chain) });
+  const known = networks.use();
+  const act = orderOf(c), chain = chainName(known, c.chain), name = formatMessage(w[act], { chain });
+  const halt = act === "resumeChain" && c.halt, height = halt && halt.height.toLocaleString("en"), link = halt && blockLink(known, c.chain, halt.height);
   const path = { resumeChain: `/chains/${c.chain}/resume`, resumeAccount: `/accounts/${c.chain}/${c.subject}/resume`, openChannel: `/channels/${c.network}/${c.token}/${c.direction}` }[act];
   const body = act === "openChannel" ? { state: "OPEN", clear: true } : {};
-  return <Order title={name} lead={w[{ resumeChain: "resumeChainLead", resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name} risk={riskOf(c, w)}
-    chain={c.chain} facts={[[w.what, <Call of="condition" word={c.kind} />], [w.where, <Where condition={c} />]]}
-    act={({ why }) => post(path, { ...body, why })} done={done} cancel={cancel} />;
+  return <Order title={name} lead={halt ? formatMessage(w.resumeChainLead, { height }) : w[{ resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name} risk={riskOf(c, w)}
+    chain={c.chain} facts={[[w.what, <Call of="condition" word={c.kind} />], [w.where, <Where condition={c} />], [w.explorer, link && <a href={link} target="_blank" rel="noreferrer noopener">{link}</a>]]}
+    fields={halt ? [{ name: "hash", label: formatMessage(w.verifiedHash, { height, chain }), required: true, maxLength: 80 }] : []}
+    act={({ why, hash }) => post(path, { ...body, why, ...(halt ? { hash } : {}) })} done={done} cancel={cancel} />;
 }
 
 function ActionableRecord({ record: r, order }) {

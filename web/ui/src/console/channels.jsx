@@ -7,7 +7,7 @@ import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Heading, Live, may, Network, Order, Standing } from "./parts.jsx";
-import { codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
+import { channelState, codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
 
 const often = 5_000;
 const states = ["OPEN", "MAINTAIN", "CLOSED"];
@@ -56,7 +56,7 @@ function Channel({ channel: c, again }) {
   const direction = codeLabel(w.language, "direction", c.direction), name = `${c.symbol} ${direction}`;
   const word = (state) => stateLabel("channel", state, w.language)[1], verb = (state) => w["set_" + state];
   return <section class="card" data-channel={c.token + " " + c.direction} aria-label={name}>
-    <div class="row spread"><h2 class="row tight"><TokenIcon symbol={c.symbol} size={22} /> {c.symbol} <span class="faint">{direction}</span></h2><Standing of="channel" state={c.state} /></div>
+    <div class="row spread"><h2 class="row tight"><TokenIcon symbol={c.symbol} size={22} /> {c.symbol} <span class="faint">{direction}</span></h2><Standing of="channel" state={channelState(c.state, c.operator !== "OPEN")} /></div>
     <p class="small faint"><Network name={c.network} />{c.changed && <>{w.comma}{w.changed} <Time ms={Date.parse(c.changed.includes("T") ? c.changed : c.changed.replace(" ", "T") + "Z")} /></>}</p>
     {c.why && c.state !== "OPEN" && <p class="wrap">{c.why}</p>}
     {c.automatic && c.automatic !== "OPEN" && <p class="small"><State kind="warn">{formatMessage(w.daemonSet, { state: word(c.automatic) })}</State></p>}

@@ -77,6 +77,10 @@ export const codes = {
       "en": "no funds",
       "zh": "资金不足"
     },
+    "no_limits": {
+      "en": "no limits",
+      "zh": "未设限额"
+    },
     "no_quota": {
       "en": "no quota",
       "zh": "配额不足"
@@ -206,6 +210,10 @@ export const codes = {
     "no_funds": {
       "en": "send some to the account from an address in `funders` (Bitcoin, Litecoin: from any); a new gateway's channels open automatically once both sides have funds",
       "zh": "从 `funders` 中的地址向该账户转入资金（比特币、莱特币可来自任意地址）；新网关两侧均有资金后，通道自动开放"
+    },
+    "no_limits": {
+      "en": "set `signer.limits` in the signer's configuration: per payment, user, hour and day (docs/operations/limits.md)",
+      "zh": "在签名器配置中设置 `signer.limits`：按每笔、每用户、每小时和每天限额（docs/operations/limits.md）"
     },
     "no_quota": {
       "en": "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels then open automatically",

@@ -92,7 +92,8 @@ function SignedIn({ who }) {
   return <div class="console">
     <aside class="side">
       <button type="button" class="menu-button" id="menu" aria-expanded={menu} aria-controls="views" onClick={() => setMenu(!menu)}><Icon name={menu ? "close" : "menu"} />
-        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <span class="badge num"><Icon name="bell" size={12} /> {counts.attention > 99 ? "99+" : counts.attention}<span class="unseen"> {w.view_attention}</span></span>}</button>
+        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <span class="badge num"><Icon name="bell" size={12} /> {counts.attention > 99 ? "99+" : counts.attention}<span class="unseen"> {w.view_attention}</span></span>}
+        {counts.approvals > 0 && <span class="badge num"><Icon name="done" size={12} /> {counts.approvals > 99 ? "99+" : counts.approvals}<span class="unseen"> {w.view_approvals}</span></span>}</button>
       <nav class={"views" + (menu ? " shown" : "")} id="views" aria-label={w.title}>{views.map((v) =>
         <a key={v.id} href={to(v.id)} aria-current={v.id === place.view ? "page" : undefined}><Icon name={v.icon} /><span>{w["view_" + v.id]}</span>{counts[v.id] > 0 && <Badge n={counts[v.id]} />}</a>)}
         <span class="who small"><span><Icon name="user" size={14} /> {who.name}{w.comma}{codeLabel(w.language, "role", who.role)}</span>

@@ -13,7 +13,7 @@ export const states = {
     done: ["good", "Paid", "已付款"], refunding: ["run", "Refunding", "退款中"], refunded: ["good", "Refunded", "已退款"],
   },
   payment: { queued: ["wait", "Queued", "等待"], bound: ["run", "Signed", "已签名"], paid: ["good", "Paid", "已付款"], held: ["warn", "Held", "已搁置"], void: ["wait", "Void", "作废"] },
-  channel: { OPEN: ["good", "Open", "开放"], MAINTAIN: ["warn", "Paused", "暂停"], CLOSED: ["bad", "Closed", "关闭"] },
+  channel: { OPEN: ["good", "Open", "开放"], STOPPED: ["bad", "Stopped", "已停止"], MAINTAIN: ["warn", "Paused", "暂停"], CLOSED: ["bad", "Closed", "关闭"] },
   account: { new: ["wait", "New", "新"], ok: ["good", "Active", "正常"], halted: ["bad", "Halted", "已停用"], recovering: ["run", "Recovering", "恢复中"] },
   chain: { following: ["good", "Following", "跟随中"], halted: ["bad", "Halted", "已停止"], "not started": ["wait", "Not started", "未开始"] },
 };
@@ -23,6 +23,9 @@ export function stateLabel(of, state, language = "en") {
   const [kind, en, zh] = states[of]?.[state] ?? ["wait", state, state];
   return [kind, language === "zh" ? zh : en];
 }
+
+// channelState is the state of a channel for people: an operator pauses it, the daemon stops it.
+export const channelState = (state, byOperator) => (state === "MAINTAIN" && !byOperator ? "STOPPED" : state);
 
 // spaced is a word of the program with spaces: "below_minimum" is "below minimum".
 export const spaced = (word) => word.replaceAll("_", " ");
@@ -103,8 +106,18 @@ function unexplainedIn(text) {
   return hash ? { hash, account, did, to, what } : null;
 }
 
+// chainRefusal is the refusal to resume a halted chain; "" for any other text.
+function chainRefusal(text, w) {
+  const [, height, ours, yours] = /^block (\d+) of \S+ is (\S+) in our records, and you verified (.*): the chain stays halted$/.exec(text) ?? [];
+  if (height) return formatMessage(w.notVerified, { height, ours, yours });
+  const [, other] = /^the chain differs from our final blocks: \S+ at block (\d+)$/.exec(text) ?? [];
+  return other ? formatMessage(w.forked, { height: other }) : "";
+}
+
 // refusalOf returns the text of a refusal with the next step, translated where the page knows it.
 export function refusalOf(text, w) {
+  const chain = chainRefusal(text, w);
+  if (chain) return chain;
   const found = unexplainedIn(text);
   return found ? [formatMessage(w.unexplained, found), found.what && formatMessage(w.signedFor, found)].filter(Boolean).join(" ") : text;
 }

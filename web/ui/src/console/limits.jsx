@@ -55,18 +55,24 @@ function Fees({ quotes }) {
   const rule = (t) => (t.fee.kind === "flat" ? <Own token={t} amount={t.fee.amount} /> : formatMessage(w["fee_" + t.fee.kind], { percent: percent(t.fee.ppm) }));
   const bound = (t, amount) => (t.fee.kind === "flat" || amount === "0" ? none : <Own token={t} amount={amount} />);
   const rate = (t) => (t.asset === "native" || t.fee.rate ? <span class="num">{grouped(t.asset === "native" ? "1" : t.fee.rate)}<span class="unit">{t.symbol}</span></span> : none);
-  return <section class="card" id="fees"><h2>{w.fees}</h2>
+  return <section class="card" id="fees"><h2>{w.fees}</h2><p class="small faint">{w.feesLead}</p>
     <Table label={w.fees} head={[w.token, ">" + w.feeRule, ">" + w.feeLeast, ">" + w.feeMost, ">" + w.payoutCosts, ">" + w.ceiling, ">" + w.coinRate]} rows={useTokens().map((t) => ({
       key: t.network + t.token, cells: [<Name token={t} />, rule(t), bound(t, t.fee.min), bound(t, t.fee.max), <Own token={t} amount={cost(t)} />,
         t.ceilingTimes ? formatMessage(w.ceilingTimes, { n: t.ceilingTimes }) : t.chainCeiling || w.ceilingChain, rate(t)],
     }))} /></section>;
 }
 
+// takesAll reports whether the fee can take a complete withdrawal.
+const takesAll = (t) => {
+  const least = BigInt(t.fee.kind === "flat" ? t.fee.amount : t.fee.min);
+  return least > 0n && BigInt(t.minWithdraw) <= least;
+};
+
 function Rules() {
   const w = useConsoleMessages();
   return <section class="card"><h2>{w.tokens}</h2>
     <Table id="rules" label={w.tokens} head={[w.token, ">" + w.depositFrom, ">" + w.withdrawFrom, ">" + w.withdrawUpTo, ">" + w.hotLeast, ">" + w.hotMost]} rows={useTokens().map((t) => ({
-      key: t.network + t.token, cells: [<Name token={t} />, <Own token={t} amount={t.minDeposit} />, <Own token={t} amount={t.minWithdraw} />, t.maxWithdraw === "0" ? w.any : <Own token={t} amount={t.maxWithdraw} />,
+      key: t.network + t.token, cells: [<Name token={t} />, <Own token={t} amount={t.minDeposit} />, <><Own token={t} amount={t.minWithdraw} />{takesAll(t) && <div class="small" data-fee="all"><State kind="warn">{w.feeTakesAll}</State></div>}</>, t.maxWithdraw === "0" ? w.any : <Own token={t} amount={t.maxWithdraw} />,
         t.hotMin === "0" ? none : <Own token={t} amount={t.hotMin} />, t.hotMax === "0" ? none : <Own token={t} amount={t.hotMax} />],
     }))} /></section>;
 }

@@ -113,7 +113,7 @@ function Found({ found, busy, book }) {
   return <div id="found" role="status">
     <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: chainName(known, found.chain), from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
     {found.forgotten > 0 && <p class="small faint">{formatMessage(w.forgotten, { n: n(found.forgotten) })}</p>}
-    {found.list.length === 0 ? !busy && <Note kind="good">{w.missNothing}</Note>
+    {found.list.length === 0 ? !busy && <Note kind="good">{formatMessage(w.missNothing, { from: n(found.from), to: n(found.to) })}</Note>
       : <Table label={w.differences} head={[">" + w.height, w.what, ">" + w.amount, w.user, w.transaction, w.bookedState]} rows={found.list.map((d, i) => ({
         key: i, cells: [<BlockOf row={d} />, <><strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>{d.record && <> <a href={to("records", d.record)}>{formatMessage(w.recordName, { name: d.record })}</a></>}</>, <Moved known={known} chain={found.chain} row={d} />, d.user && <Short text={d.user} />,
           <><Tx chain={found.chain} hash={d.tx} />{d.from && <div class="small">{w.from} <Short text={d.from} /></div>}{d.to && <div class="small">{w.to} <Short text={d.to} /></div>}</>, <>{state(d)}{d.mends && !d.booked && <div class="wrap"><After row={d} /></div>}{d.detail && <span class="wrap small">{d.detail}</span>}</>],

@@ -6,9 +6,9 @@ import { formatMessage } from "../base/messages.js";
 import { Plot } from "../base/plot.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
-import { codeLabel, useConsoleMessages } from "./labels.js";
+import { channelState, codeLabel, useConsoleMessages } from "./labels.js";
 import { assetOf, chainName, networkName, networks } from "./money.js";
-import { Call, Chain, Heading, Health, Live, may, Money, Network, Standing, Unknown, Unlimited, useOutdated } from "./parts.jsx";
+import { Call, Chain, Heading, Health, Live, may, Money, Network, Standing, Unknown, useOutdated } from "./parts.jsx";
 import { dust, go, to, usePlace } from "./route.js";
 
 const often = 5_000;
@@ -20,7 +20,6 @@ export function Overview({ attention }) {
     <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} since={since} attention={attention} />
     {o.state === "degraded" && <BlockedTokens o={o} />}
     {o.conditions.length > 0 && <Conditions list={o.conditions} chains={o.chains ?? []} />}
-    {o.unlimited && <Unlimited />}
     {o.dust > 0 && <Note><div class="row spread" id="dust"><span>{formatMessage(w.dust, { n: o.dust < 100 ? o.dust : "100+" })}</span><a class="button" href={to("records", "", dust)}>{w.show}</a></div></Note>}
     <Charts />
     <Channels list={o.channels} conditions={o.conditions} halted={haltedNetworks(o.chains ?? [])} />
@@ -83,8 +82,8 @@ function Charts() {
     <Asked poll={poll} lines={8}>{(s) => <Plots s={s} chosen={query.flow} choose={(flow) => go("overview", "", { ...query, flow }, { replace: true })} />}</Asked></section>;
 }
 
-// pointsOf are the values of each step; a step without one has none.
-const pointsOf = (s, values) => values.map((value, i) => ({ time: Date.parse(s.from) / 1000 + i * s.step, value })).filter((p) => p.value !== null && p.value !== undefined);
+// pointsOf are the values of each step. A step without one is on the time axis, too.
+const pointsOf = (s, values) => values.map((value, i) => ({ time: Date.parse(s.from) / 1000 + i * s.step, ...(value === null || value === undefined ? {} : { value }) }));
 
 const flowName = (f) => f.network + " " + f.token;
 
@@ -193,13 +192,16 @@ const Height = ({ n }) => <span class="num">{n.toLocaleString("en")}</span>;
 // unlisted returns the part of a channel's reasons that no condition contains.
 const unlisted = (why, conditions) => conditions.reduce((left, c) => left.replace(c.detail, ""), why ?? "").split("; ").filter(Boolean).join("; ");
 
+// closed reports whether an operator has set a channel to another state than open.
+const closed = (conditions, c) => conditions.some((o) => o.kind === "channel_closed" && o.network === c.network && o.token === c.token && o.direction === c.direction);
+
 function Channels({ list, conditions, halted }) {
   const w = useConsoleMessages();
   const several = networks.use().length > 1;
   return <section class="card" id="flows"><div class="row spread"><h2>{w.balancesAndRunway}</h2>{may("operator") && <a class="button" href={to("channels")}>{w.pauseAll}</a>}</div>
     <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.runway, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute]} rows={(list ?? []).map((c) => ({
       key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span>{several && <div class="small faint"><Network name={c.network} /></div>}</>,
-        <><Standing of="channel" state={c.state} />{c.state !== "OPEN" && unlisted(c.why, conditions) && <div class="small wrap">{unlisted(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, halted.includes(c.network) ? <span data-runway="halted"><State kind="wait">{w.coverage_halted}</State></span> : <Runway hours={c.runwayHours} />,
+        <><Standing of="channel" state={channelState(c.state, closed(conditions, c))} />{c.state !== "OPEN" && unlisted(c.why, conditions) && <div class="small wrap">{unlisted(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, halted.includes(c.network) ? <span data-runway="halted"><State kind="wait">{w.coverage_halted}</State></span> : <Runway hours={c.runwayHours} />,
         <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Oldest channel={c} /></span></>}</>,
         <><Money network={c.network} asset={c.asset} amount={c.dayOut} /><div class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</div></>,
         <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: grouped(String(c.possiblePerMinute)) }).trim()}</span>}</span>],
@@ -215,8 +217,8 @@ function Runway({ hours }) {
   return <span class="runway" title={w.runwayHint}><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={full} height="4" /></svg><span class="num">{runwayOf(hours, w)}</span></span>;
 }
 
-// ofLimit names the network, the chain and the token of a limit.
-const ofLimit = (known, { network, chain, token }) => [network && networkName(known, network), chain && chainName(known, chain), token && (known.flatMap((n) => n.tokens).find((t) => t.token === token)?.symbol ?? token)].filter(Boolean).join(" · ");
+// ofLimit names the network, the chain and the token of a limit, each name once.
+const ofLimit = (known, { network, chain, token }) => [...new Set([network && networkName(known, network), chain && chainName(known, chain)]), token && (known.flatMap((n) => n.tokens).find((t) => t.token === token)?.symbol ?? token)].filter(Boolean).join(" · ");
 
 // LimitTable shows the use of the signer's limits.
 export function LimitTable({ list }) {
@@ -224,6 +226,6 @@ export function LimitTable({ list }) {
   const known = networks.use();
   return <Table label={w.limits} head={[w.limit, w.ofWhat, w.used]} rows={list.map((l, i) => ({
     key: i, cells: [<strong><Call of="window" word={l.window} /></strong>, <>{ofLimit(known, l)}{l.user && <> <Short text={l.user} /></>}</>,
-      <Meter ratio={l.ratio}>{formatMessage(w.of, { n: l.used, m: l.limit })}</Meter>],
+      <Meter ratio={l.ratio}>{formatMessage(w.of, { n: l.used.replace(/^[\d.]+/, grouped), m: l.limit.replace(/^[\d.]+/, grouped) })}</Meter>],
   }))} />;
 }

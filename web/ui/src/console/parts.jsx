@@ -83,12 +83,6 @@ export function Standing({ of, state, direction, since }) {
   return <State kind={kind}><span data-state={state}>{word}</span></State>;
 }
 
-// Unlimited warns of a signer without limits.
-export function Unlimited() {
-  const w = useConsoleMessages();
-  return <Note kind="warn"><span id="unlimited"><WithCode>{w.unlimited}</WithCode></span></Note>;
-}
-
 // Money is an amount of what moves on a chain.
 export function Money({ network, asset, amount }) {
   const w = useConsoleMessages();
