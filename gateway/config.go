@@ -27,12 +27,26 @@ type Config struct {
 	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
 	// BridgePage serves the bridge page at /bridge and the start page at /; left out, they are served.
 	BridgePage *bool `yaml:"bridge_page"`
-	// Contact is where users reach the operator, shown on the pages: a mailto: or https: URL.
-	Contact string `yaml:"contact,omitempty"`
-	// Operator is the name of who runs the site, and Legal the https: URL of its terms of use; both
-	// are shown on the pages.
-	Operator string `yaml:"operator,omitempty"`
-	Legal    string `yaml:"terms,omitempty"`
+	// Operator is shown on the pages of all listeners.
+	Operator Operator `yaml:",inline"`
+}
+
+// Operator introduces to users who runs the site. Members that are not set are empty.
+type Operator struct {
+	Contact string `yaml:"contact,omitempty"` // where users reach the operator: a mailto: or https: URL
+	Name    string `yaml:"operator,omitempty"`
+	Terms   string `yaml:"terms,omitempty"` // the https: URL of the terms of use
+}
+
+// faults are the reasons why o cannot be shown.
+func (o Operator) faults() (faults []error) {
+	if o.Contact != "" && !isLink(o.Contact, "https", "mailto") {
+		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", o.Contact))
+	}
+	if o.Terms != "" && !isLink(o.Terms, "https") {
+		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", o.Terms))
+	}
+	return faults
 }
 
 // BindingsPerDay is NewBindingsPerDay or its default.
@@ -59,12 +73,7 @@ func (c Config) Check() error {
 	if c.RequestTimeout <= 0 || c.RequestTimeout > maxRequestTimeout {
 		faults = append(faults, fmt.Errorf("request_timeout %s: must be above zero and at most %s", c.RequestTimeout, maxRequestTimeout))
 	}
-	if c.Contact != "" && !isLink(c.Contact, "https", "mailto") {
-		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", c.Contact))
-	}
-	if c.Legal != "" && !isLink(c.Legal, "https") {
-		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", c.Legal))
-	}
+	faults = append(faults, c.Operator.faults()...)
 	for _, cap := range []struct {
 		key  string
 		most int
