@@ -14,7 +14,7 @@ import (
 // The pages of both listeners know who runs the site.
 func TestOperatorOfTheSite(t *testing.T) {
 	cfg := config.Config{
-		Gateway:  gateway.Config{Operator: gateway.Operator{Name: "Example Ltd", Terms: "https://example.com/terms", Contact: "mailto:help@example.com"}},
+		Gateway:  gateway.Config{Operator: gateway.Operator{Name: "Example Ltd", Legal: "https://example.com/terms", Contact: "mailto:help@example.com"}},
 		Exchange: &config.Exchange{},
 	}
 	cfg.Fill()

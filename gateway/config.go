@@ -35,7 +35,7 @@ type Config struct {
 type Operator struct {
 	Contact string `yaml:"contact,omitempty"` // where users reach the operator: a mailto: or https: URL
 	Name    string `yaml:"operator,omitempty"`
-	Terms   string `yaml:"terms,omitempty"` // the https: URL of the terms of use
+	Legal   string `yaml:"terms,omitempty"` // the https: URL of the terms of use
 }
 
 // faults are the reasons why o cannot be shown.
@@ -43,8 +43,8 @@ func (o Operator) faults() (faults []error) {
 	if o.Contact != "" && !isLink(o.Contact, "https", "mailto") {
 		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", o.Contact))
 	}
-	if o.Terms != "" && !isLink(o.Terms, "https") {
-		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", o.Terms))
+	if o.Legal != "" && !isLink(o.Legal, "https") {
+		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", o.Legal))
 	}
 	return faults
 }

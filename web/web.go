@@ -49,7 +49,7 @@ type Site struct {
 type Operator struct {
 	Contact string `json:"contact,omitempty"`
 	Name    string `json:"operator,omitempty"`
-	Terms   string `json:"terms,omitempty"`
+	Legal   string `json:"terms,omitempty"`
 }
 
 // Keys is the page of API keys, with what it loads. It works below any base path.

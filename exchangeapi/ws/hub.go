@@ -326,8 +326,8 @@ func serveProto(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(protoFile) // a client who is gone needs none
 }
 
-// description is asyncapi.yaml in JSON, with the messages of the binary shape in their place and the
-// limits of this server.
+// description is asyncapi.yaml in JSON, with the messages of the binary shape in their place, and
+// the limits of this server.
 func description(cfg Config) ([]byte, error) {
 	var doc map[string]any
 	if err := yaml.Unmarshal(asyncapi, &doc); err != nil {
