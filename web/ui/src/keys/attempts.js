@@ -2,30 +2,28 @@
 // nothing is sent twice without a question.
 import { remembered } from "../base/store.js";
 
-const isAttempts = (text) => {
+function isAttempts(text) {
   try {
-    return typeof JSON.parse(text) === "object" && JSON.parse(text) !== null;
+    return JSON.parse(text).constructor === Object;
   } catch {
     return false;
   }
-};
+}
 
 const kept = remembered("keys.attempts", isAttempts, "{}");
-
-const read = (text) => JSON.parse(text);
 
 // How an attempt ended for this page: a wallet has the link, a node has accepted the block, or a node gave no answer.
 export const opened = "opened", sent = "sent", unknown = "unknown";
 
-// useAttempts are the attempts of a delegation address, by the transaction's name: { at, before, outcome }. `before` is the stake at the time.
+// useAttempts are the attempts of a delegation address, by the transaction's name: { at, units, before, outcome }. `before` is the stake at the time.
 export function useAttempts(agent) {
-  const all = read(kept.use());
+  const all = JSON.parse(kept.use());
   return { of: all[agent] ?? {}, keep: (name, attempt) => keep(agent, name, attempt) };
 }
 
 // keep stores an attempt, or forgets it (null).
 function keep(agent, name, attempt) {
-  const all = read(kept.get()), mine = { ...all[agent], [name]: attempt };
+  const all = JSON.parse(kept.get()), mine = { ...all[agent], [name]: attempt };
   if (!attempt) delete mine[name];
   kept.set(JSON.stringify({ ...all, [agent]: mine }));
 }

@@ -1,9 +1,9 @@
 // A transaction of the account's wallet: opened there by a link or a QR code, or sent by the demo account.
 import { useEffect, useState } from "preact/hooks";
-import { Button, Confirm, Copy, Facts, Note, Qr, State, Time } from "../base/components.jsx";
+import { Amount, Button, Confirm, Copy, Facts, Note, Qr, State, Time } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
 import { Refused } from "../base/http.js";
-import { formatMessage, useMessages } from "../base/messages.js";
+import { useMessages } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { hex, paymentLink } from "../base/vite.js";
 import { opened, sent, shows, unknown, useAttempts } from "./attempts.js";
@@ -23,7 +23,7 @@ export function Sending({ id, name, title, effect, value, call: { to, units, dat
     finish(true);
   }, [arrived]);
   const link = paymentLink(to, VITE, units, data), staked = account.info.agentPledgeAmount;
-  const note = (outcome) => attempts.keep(name, { at: Date.now(), before: staked, outcome });
+  const note = (outcome) => attempts.keep(name, { at: Date.now(), before: staked, units: units.toString(), outcome });
   const send = async () => {
     const now = await reload();
     const overtaken = now.info.agentPledgeAmount !== staked || shows(name, { before: staked }, now); // by another window
@@ -43,15 +43,15 @@ export function Sending({ id, name, title, effect, value, call: { to, units, dat
   const facts = [[w.effect, effect], [w.to, <><code>{to}</code> <Copy text={to} what={w.to} /></>], [w.amount, <span class="num">{shown(units, VITE.decimals, VITE.decimals)}<span class="unit">VITE</span> {value && <span class="faint">{value}</span>}</span>], [w.data, data.length > 0 && <><code>{hex(data)}</code> <Copy text={hex(data)} what={w.data} /></>]];
   const words = { [opened]: w.wasOpened, [sent]: w.wasSent, [unknown]: w.wasUnknown };
   const close = () => ask("");
-  return <details open={unfold || Boolean(attempt)} id={id}><summary>{title}</summary>{children}
-    {attempt ? <div class="after" id={id + "-attempt"}><Note kind={attempt.outcome === unknown ? "warn" : ""} live>{words[attempt.outcome]} {name === "first" && !wallet ? w.notShown : w.comparing} (<Time ms={attempt.at} />)</Note>
+  return <details open={unfold || Boolean(attempt)} id={id}><summary>{title}</summary>
+    {attempt ? <div id={id + "-attempt"}><Facts list={[[w.amount, <Amount units={BigInt(attempt.units)} decimals={VITE.decimals} unit="VITE" most={VITE.decimals} />], [w.to, <code>{to}</code>]]} /><Note kind={attempt.outcome === unknown ? "warn" : ""} live>{words[attempt.outcome]} {name === "first" && !wallet ? w.notShown : w.comparing} (<Time ms={attempt.at} />)</Note>
       <p><Button id={id + "-again"} onClick={() => ask("again")}>{w.sendAgain}</Button></p></div>
-      : <><Facts list={facts} />
+      : <>{children}<Facts list={facts} />
         {ready && <div class="wallets"><Qr text={link} label={w.scan} /><div><p class="row"><a class="button" href={link} onClick={() => { note(opened); finish(false); }}>{w.openWallet}</a><Copy text={link} what={w.link} wide /></p>
           {wallet && <p class="row"><Button id={"send-" + id} kind="main" onClick={() => ask("send")}>{w.sendDemo}</Button></p>}
           <p class="small faint">{w.wallets}</p></div></div>}</>}
     {changed && !attempt && <Note kind="warn" live>{w.changed}</Note>}
     {done && !attempt && <p role="status"><State kind="good">{w.arrived}</State></p>}
     {asking === "send" && <Confirm id="confirm-send" title={title} facts={facts} lead={w.confirmLead} action={w.sendNow} act={send} done={close} cancel={close} />}
-    {asking === "again" && <Confirm id="confirm-again" title={w.sendAgain} facts={facts} lead={formatMessage(w.againLead, { effect })} danger action={w.againNow} act={() => { attempts.keep(name, null); }} done={close} cancel={close} />}</details>;
+    {asking === "again" && <Confirm id="confirm-again" title={w.sendAgain} facts={facts} lead={w.againLead} danger action={w.againNow} act={() => { attempts.keep(name, null); }} done={close} cancel={close} />}</details>;
 }
