@@ -166,7 +166,7 @@ function Permissions({ account, wallet }) {
   const name = (m) => assetName(m.tradeTokenSymbol) + " / " + assetName(m.quoteTokenSymbol);
   const sending = { account, wallet, reload: () => exchange.account(address) };
   return <>
-    {left.length ? <p>{w.allowLead}</p> : <Note kind="good"><strong>{w.ready}</strong> {w.readyNext} {trade && <a href={linkTo(trade)}>{w.trade}</a>}{trade && reference && " · "}{reference && <a href={linkTo(reference)}>{w.reference}</a>}</Note>}
+    {left.length ? <p>{listed.data?.length === 0 ? w.allowNoMarket : w.allowLead}</p> : <Note kind="good"><strong>{w.ready}</strong> {w.readyNext} {trade && <a href={linkTo(trade)}>{w.trade}</a>}{trade && reference && " · "}{reference && <a href={linkTo(reference)}>{w.reference}</a>}</Note>}
     <ol class="tasks">
       <li><h3>{w.grant} <State kind={pairs.length ? "good" : "wait"}>{pairs.length ? w.step_done : w.open}</State></h3>
         <p>{w.grantLead}</p><Facts list={[[w.pairs, <span id="pairs">{pairs.length ? pairs.join(", ") : w.none}</span>]]} />

@@ -3,7 +3,7 @@ export const messages = {
   en: {
     title: "Gateway", titleExchange: "Exchange", hero: "Move tokens between {source} and {exchange}", heroMany: "Move tokens between chains", heroExchange: "Trade on the order books of the Vite chain",
     lead: "Deposit from your own wallet and receive on the other chain. Limits, fees and who holds the funds are below, before you send anything.",
-    leadExchange: "Every order and every trade is a transaction on the chain. A key for trading cannot withdraw. Fees, the smallest order and what the tokens are stand below.",
+    leadExchange: "Every order and every trade is a transaction on the chain. A key for trading cannot withdraw. Fees, limits and what backs the tokens are listed below.",
     openBridge: "Open the bridge", openTrade: "Open the exchange",
     well: "Operational", degraded: "Some tokens are paused", down: "Payments are paused", behind: "Catching up with the chain", up: "Up for {time}", blocks: "block {height}",
     tokens: "What you can move", tokensLead: "Amounts are per transfer. Deposits have no gateway fee. A deposit below the minimum is not credited.",
@@ -33,7 +33,7 @@ export const messages = {
   zh: {
     title: "网关", titleExchange: "交易所", hero: "在 {source} 与 {exchange} 之间转移代币", heroMany: "在不同的链之间转移代币", heroExchange: "在 Vite 链上的订单簿中交易",
     lead: "用您自己的钱包充值，在另一条链上到账。限额、手续费以及资金由谁保管都在下方，转账之前即可看到。",
-    leadExchange: "每笔委托和成交都是链上交易。交易用的密钥不能提现。手续费、最小委托以及代币的性质都在下方。",
+    leadExchange: "每笔委托和成交都是链上交易。交易用的密钥不能提现。手续费、限额以及代币背后的资产都在下方。",
     openBridge: "打开跨链桥", openTrade: "打开交易所",
     well: "运行正常", degraded: "部分代币已暂停", down: "付款已暂停", behind: "正在同步链上数据", up: "已运行 {time}", blocks: "区块 {height}",
     tokens: "支持的代币", tokensLead: "数额按每笔计算。充值不收网关手续费。低于最低数额的充值不会到账。",
