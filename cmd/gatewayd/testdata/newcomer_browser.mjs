@@ -114,6 +114,7 @@ async function lostAnswer() {
   assert.equal(await v.at("#send-stake-transaction").count(), 0);
   await v.at("#stake-transaction-again").click();
   await v.sees("The first transaction may still arrive.");
+  assert.match(await v.at("#confirm-again").innerText(), /500\s*VITE/, "the amount that may have been sent, not the form's");
   await v.shot("keys-again");
   await v.page.keyboard.press("Escape");
   await v.at("#language").click();

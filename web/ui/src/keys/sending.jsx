@@ -41,10 +41,11 @@ export function Sending({ id, name, title, effect, value, call: { to, units, dat
     }
   };
   const facts = [[w.effect, effect], [w.to, <><code>{to}</code> <Copy text={to} what={w.to} /></>], [w.amount, <span class="num">{shown(units, VITE.decimals, VITE.decimals)}<span class="unit">VITE</span> {value && <span class="faint">{value}</span>}</span>], [w.data, data.length > 0 && <><code>{hex(data)}</code> <Copy text={hex(data)} what={w.data} /></>]];
+  const tried = attempt && [[w.amount, <Amount units={BigInt(attempt.units)} decimals={VITE.decimals} unit="VITE" most={VITE.decimals} />], [w.to, <code>{to}</code>]];
   const words = { [opened]: w.wasOpened, [sent]: w.wasSent, [unknown]: w.wasUnknown };
   const close = () => ask("");
   return <details open={unfold || Boolean(attempt)} id={id}><summary>{title}</summary>
-    {attempt ? <div id={id + "-attempt"}><Facts list={[[w.amount, <Amount units={BigInt(attempt.units)} decimals={VITE.decimals} unit="VITE" most={VITE.decimals} />], [w.to, <code>{to}</code>]]} /><Note kind={attempt.outcome === unknown ? "warn" : ""} live>{words[attempt.outcome]} {name === "first" && !wallet ? w.notShown : w.comparing} (<Time ms={attempt.at} />)</Note>
+    {attempt ? <div id={id + "-attempt"}><Facts list={tried} /><Note kind={attempt.outcome === unknown ? "warn" : ""} live>{words[attempt.outcome]} {name === "first" && !wallet ? w.notShown : w.comparing} (<Time ms={attempt.at} />)</Note>
       <p><Button id={id + "-again"} onClick={() => ask("again")}>{w.sendAgain}</Button></p></div>
       : <>{children}<Facts list={facts} />
         {ready && <div class="wallets"><Qr text={link} label={w.scan} /><div><p class="row"><a class="button" href={link} onClick={() => { note(opened); finish(false); }}>{w.openWallet}</a><Copy text={link} what={w.link} wide /></p>
@@ -53,5 +54,5 @@ export function Sending({ id, name, title, effect, value, call: { to, units, dat
     {changed && !attempt && <Note kind="warn" live>{w.changed}</Note>}
     {done && !attempt && <p role="status"><State kind="good">{w.arrived}</State></p>}
     {asking === "send" && <Confirm id="confirm-send" title={title} facts={facts} lead={w.confirmLead} action={w.sendNow} act={send} done={close} cancel={close} />}
-    {asking === "again" && <Confirm id="confirm-again" title={w.sendAgain} facts={facts} lead={w.againLead} danger action={w.againNow} act={() => { attempts.keep(name, null); }} done={close} cancel={close} />}</details>;
+    {asking === "again" && <Confirm id="confirm-again" title={w.sendAgain} facts={tried ?? []} lead={w.againLead} danger action={w.againNow} act={() => { attempts.keep(name, null); }} done={close} cancel={close} />}</details>;
 }
