@@ -102,7 +102,7 @@ func (c *Config) Fill() {
 		exchange := c.Exchange.WithDefaults(c.Data, nodes)
 		exchange.Chains, exchange.Bridged = c.Chains(), c.bridged()
 		exchange.Gateway.URL = cmp.Or(exchange.Gateway.URL, publicURL(c.Gateway.Config))
-		exchange.Contact, exchange.Operator, exchange.Legal = c.Gateway.Contact, c.Gateway.Operator, c.Gateway.Legal
+		exchange.Operator = c.Gateway.Operator
 		exchange.NoBridgePage = len(c.Networks) == 0 || c.Gateway.BridgePage != nil && !*c.Gateway.BridgePage
 		c.Exchange = &exchange
 	}

@@ -13,6 +13,7 @@ import (
 	"gatewayd/exchangeapi"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/exchangeapi/ws"
+	"gatewayd/gateway"
 	"gatewayd/httpserver"
 )
 
@@ -40,12 +41,9 @@ type Exchange struct {
 
 	// From the rest of the configuration: the chains, on some of which price feeds are read, and
 	// the bridged tokens.
-	Chains  []Chain                          `yaml:"-"`
-	Bridged map[string][]exchangeapi.Bridged `yaml:"-"`
-	// From the gateway, for users: who runs the site.
-	Contact  string `yaml:"-"`
-	Operator string `yaml:"-"`
-	Legal    string `yaml:"-"`
+	Chains   []Chain                          `yaml:"-"`
+	Bridged  map[string][]exchangeapi.Bridged `yaml:"-"`
+	Operator gateway.Operator                 `yaml:"-"` // from the gateway, for users
 
 	Dial  Dialer   `yaml:"-"` // to a node in this process; nil for one elsewhere
 	Nodes []string `yaml:"-"` // of the chain in the list vite

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gatewayd/config"
+	"gatewayd/gateway"
 	"gatewayd/web"
 )
 
@@ -14,7 +15,7 @@ func served(flag *bool) bool { return flag == nil || *flag }
 // gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another,
 // so links to them are complete URLs.
 func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
-	site := web.Site{Reference: reference, Contact: cfg.Gateway.Contact, Operator: cfg.Gateway.Operator, Legal: cfg.Gateway.Legal, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
+	site := newSite(cfg.Gateway.Operator, demo)
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
 		site.Rates = x.Public()
 		if served(x.TradePage) {
@@ -33,7 +34,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 
 // exchangePages are the pages on the exchange API's listener.
 func exchangePages(cfg config.Exchange, demo bool) map[string]http.Handler {
-	site := web.Site{Reference: reference, Contact: cfg.Contact, Operator: cfg.Operator, Legal: cfg.Legal, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
+	site := newSite(cfg.Operator, demo)
 	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
 		site.Bridge = cfg.Gateway.URL + "/bridge"
 	}
@@ -51,6 +52,11 @@ func exchangePages(cfg config.Exchange, demo bool) map[string]http.Handler {
 		pages = append(pages, web.Start(site))
 	}
 	return web.Join(pages...)
+}
+
+// newSite returns what the pages of all listeners show.
+func newSite(operator gateway.Operator, demo bool) web.Site {
+	return web.Site{Reference: reference, Operator: web.Operator(operator), Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
 }
 
 // reference is the address of the page that describes the API, on each listener.

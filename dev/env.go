@@ -297,7 +297,7 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 		Data: o.Dir, Log: config.Log{Level: "warn"},
 		Ethereum:  []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.Finality, 10), Accounts: o.Accounts, OnDemand: oldBlocks}},
 		Vite:      []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.Confirmations), Accounts: o.Accounts}},
-		Gateway:   gateway.Config{Config: httpserver.Config{Listen: o.Listen}, Reserves: true, Contact: "mailto:support@example.com", Operator: "gatewayd development environment"},
+		Gateway:   gateway.Config{Config: httpserver.Config{Listen: o.Listen}, Reserves: true, Operator: gateway.Operator{Contact: "mailto:support@example.com", Name: "gatewayd development environment"}},
 		Operators: config.Operators{Config: httpserver.Config{Listen: cmp.Or(o.Operators, daemon.AnyPort)}},
 		Watcher:   watcher.Config{Poll: o.Poll, Sweep: o.Sweep, BalanceAudit: cmp.Or(o.BalanceAudit, time.Minute), Solvency: time.Minute},
 		Networks: []config.Network{{

@@ -29,12 +29,26 @@ type Config struct {
 	BridgePage *bool `yaml:"bridge_page"`
 	// Reserves publishes at /reserves what is held and owed of each token, and on the bridge page.
 	Reserves bool `yaml:"reserves"`
-	// Contact is where users reach the operator, shown on the pages: a mailto: or https: URL.
-	Contact string `yaml:"contact,omitempty"`
-	// Operator is the name of who runs the site, and Legal the https: URL of its terms of use; both
-	// are shown on the pages.
-	Operator string `yaml:"operator,omitempty"`
-	Legal    string `yaml:"terms,omitempty"`
+	// Operator is shown on the pages of all listeners.
+	Operator Operator `yaml:",inline"`
+}
+
+// Operator introduces to users who runs the site. Members that are not set are empty.
+type Operator struct {
+	Contact string `yaml:"contact,omitempty"` // where users reach the operator: a mailto: or https: URL
+	Name    string `yaml:"operator,omitempty"`
+	Legal   string `yaml:"terms,omitempty"` // the https: URL of the terms of use
+}
+
+// faults are the reasons why o cannot be shown.
+func (o Operator) faults() (faults []error) {
+	if o.Contact != "" && !isLink(o.Contact, "https", "mailto") {
+		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", o.Contact))
+	}
+	if o.Legal != "" && !isLink(o.Legal, "https") {
+		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", o.Legal))
+	}
+	return faults
 }
 
 // BindingsPerDay is NewBindingsPerDay or its default.
@@ -61,12 +75,7 @@ func (c Config) Check() error {
 	if c.RequestTimeout <= 0 || c.RequestTimeout > maxRequestTimeout {
 		faults = append(faults, fmt.Errorf("request_timeout %s: must be above zero and at most %s", c.RequestTimeout, maxRequestTimeout))
 	}
-	if c.Contact != "" && !isLink(c.Contact, "https", "mailto") {
-		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", c.Contact))
-	}
-	if c.Legal != "" && !isLink(c.Legal, "https") {
-		faults = append(faults, fmt.Errorf("terms %q: must be an https: URL", c.Legal))
-	}
+	faults = append(faults, c.Operator.faults()...)
 	for _, cap := range []struct {
 		key  string
 		most int

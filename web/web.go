@@ -36,17 +36,22 @@ type Site struct {
 	Design string `json:"design,omitempty"`
 	// Rates is the exchange API that knows the rates of tokens, without its base path.
 	Rates string `json:"rates,omitempty"`
-	// Contact is the URL at which users reach the operator.
-	Contact string `json:"contact,omitempty"`
-	// Operator is the name of who runs the site, and Legal the URL of its terms of use.
-	Operator string `json:"operator,omitempty"`
-	Legal    string `json:"terms,omitempty"`
+	// Operator is who runs the site.
+	Operator
 	// Reserves: the gateway publishes /reserves.
 	Reserves bool `json:"reserves,omitempty"`
 	// Started is when this process began to serve.
 	Started time.Time `json:"started,omitzero"`
 	// Demo marks a development environment for the pages, which may act for its demo user.
 	Demo bool `json:"demo,omitempty"`
+}
+
+// Operator is who runs the site: the URL at which users reach the operator, the operator's name,
+// and the URL of the terms of use.
+type Operator struct {
+	Contact string `json:"contact,omitempty"`
+	Name    string `json:"operator,omitempty"`
+	Legal   string `json:"terms,omitempty"`
 }
 
 // Keys is the page of API keys, with what it loads. It works below any base path.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
@@ -48,9 +49,14 @@ func TestKeyPage(t *testing.T) {
 		var made struct {
 			Key, Secret, Agent string
 			Stake, Grant       struct{ To, Units, Data string }
+			Orders             [][2]uint64
 		}
 		require.NoError(t, json.Unmarshal(output, &made))
 		require.Len(t, made.Secret, 32)
+		for _, stake := range made.Orders {
+			quota := core.QuotaForStake(*new(uint256.Int).Mul(uint256.NewInt(stake[0]), uint256.NewInt(1e18)))
+			require.Equal(t, quota*core.QuotaWindow/30_000, stake[1], "orders at once of a stake of %d VITE", stake[0])
+		}
 		agents[made.Agent] = true
 		agent, err := core.ParseAddress(made.Agent)
 		require.NoError(t, err)

@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -28,6 +29,15 @@ type signatureFile struct {
 		}
 	} `json:"replay_window"`
 	Malformed []struct{ Value string } `json:"malformed_timestamps"`
+}
+
+// The descriptions for clients name the window of timestamps.
+func TestDescriptionsNameTheWindow(t *testing.T) {
+	for name, text := range map[string]string{"../openapi.yaml": "at most %d older and less than %d newer than the server's", "../ws/asyncapi.yaml": "older: %d, newer: %d"} {
+		file, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Contains(t, string(file), fmt.Sprintf(text, maxAge.Milliseconds(), maxAhead.Milliseconds()), name)
+	}
 }
 
 func signs(r Request, secret, signature string) bool {

@@ -91,7 +91,7 @@ func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub,
 		return nil, fmt.Errorf("exchange websocket: %w", err)
 	}
 	cfg = cfg.withDefaults()
-	doc, err := description()
+	doc, err := description(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -326,14 +326,20 @@ func serveProto(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(protoFile) // a client who is gone needs none
 }
 
-// description is asyncapi.yaml in JSON, with the messages of the binary shape in their place.
-func description() ([]byte, error) {
+// description is asyncapi.yaml in JSON, with the messages of the binary shape in their place, and
+// the limits of this server.
+func description(cfg Config) ([]byte, error) {
 	var doc map[string]any
 	if err := yaml.Unmarshal(asyncapi, &doc); err != nil {
 		return nil, fmt.Errorf("reading the description of the pushes: %w", err)
 	}
 	components, _ := doc["components"].(map[string]any)
 	components["x-proto"] = string(protoFile)
+	doc["x-limits"] = map[string]any{
+		"connections": cfg.Connections, "clientConnections": cfg.ClientConnections, "topics": cfg.Topics, "signIns": maxSignIns,
+		"messageBytes": cfg.MessageBytes, "messagesAMinute": cfg.MessagesAMin, "queueEntries": cfg.QueueEntries, "queueBytes": cfg.QueueBytes,
+		"subscriptionSeconds": cfg.Expiry.Seconds(), "connectionSeconds": cfg.Close.Seconds(), "writeSeconds": cfg.WriteTimeout.Seconds(), "retrySeconds": retryAfter,
+	}
 	return json.Marshal(doc)
 }
 

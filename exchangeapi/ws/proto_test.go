@@ -125,7 +125,7 @@ func TestProtoFile(t *testing.T) {
 // describedProto is the file in the served description.
 func describedProto(t *testing.T) string {
 	t.Helper()
-	text, err := description()
+	text, err := description(Config{}.withDefaults())
 	require.NoError(t, err)
 	var doc struct {
 		Components struct {

@@ -3,6 +3,7 @@ package ws
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,8 +35,11 @@ func (h *Hub) serve(home shape) http.HandlerFunc {
 	}
 }
 
+// retryAfter is the number of seconds after which a rejected client may try again.
+const retryAfter = 10
+
 func reject(w http.ResponseWriter, status int, why string) {
-	w.Header().Set("Retry-After", "10")
+	w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	http.Error(w, why, status)
 }
 

@@ -381,6 +381,10 @@ assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many 
 assert.match(await told({ code: 5 }), /refused/);
 await assert.rejects(answers(new Error("no JSON")).seconds(), (e) => e.code === undefined && /no JSON/.test(e.message));
 
+// A transaction is recognised by the exchange's own answer.
+const attempts = await from("keys/attempts.js"), shown = { info: { agentPledgeAmount: "20" }, pairs: ["VX_VITE"] };
+assert.deepEqual([["stake", { before: "10" }], ["stake", { before: "20" }], ["grant VX_VITE", {}], ["grant A_B", {}], ["first", {}]].map(([name, attempt]) => attempts.shows(name, attempt, shown)), [true, false, true, false, false]);
+
 // The reference's examples become values of the service; the document itself stays as it is.
 const described = { servers: [{ url: "/api/v2" }, { url: "/test/api/v2" }], components: { securitySchemes: { ApiKey: {} }, parameters: { a: { name: "symbol", example: "A_B" }, b: { name: "limit", example: 1 } } }, paths: { "/x": { get: { security: [{ ApiKey: [] }], parameters: [{ name: "symbol" }, { $ref: "#/a" }] } } } };
 const fitted = reference.fits(described, "/test", reference.exchangeValues([{ symbol: "VX_VITE", tradeToken: "tti_1" }]));
@@ -398,6 +402,10 @@ for (const [field, good, bad] of [["symbol", "VX_VITE", "VX"], ["token", "USDT-0
 assert.deepEqual(['{"code":0,"event":"push","topic":"t"}', '{"code":0,"event":"sub"}', '{"code":1002,"event":"error"}'].map((text) => reference.frame(text).kind), ["push", "answer", "fault"]);
 assert.equal(reference.frame('{"code":0,"event":"pong"}'), null);
 assert.deepEqual(["illegal topic", "invalid key, timestamp or signature", "another"].map((msg) => reference.frame(JSON.stringify({ code: 1002, event: "error", msg })).fault), ["topic", "signature", 1002]);
+const guide = reference.guideOf({ "x-limits": 1, "x-closes": 2, "x-sign-in": 3, components: { messages: {
+  commandRequest: { examples: [{ name: "sub", payload: { params: ["market.DEMO-000_USDT-000.depth"], command: "sub" } }] }, commandAnswer: { examples: [{ name: "sub", payload: { topic: "t", event: "sub", code: 0 } }] },
+  commandPush: { examples: [{ name: "market.{symbol}.depth.updates", payload: { data: { s: "DEMO-000_USDT-000" }, code: 0 } }] } } } }, "VX_VITE");
+assert.equal(JSON.stringify(guide), JSON.stringify({ frames: { sub: { send: { command: "sub", params: ["market.VX_VITE.depth"] }, receive: { code: 0, event: "sub", topic: "t" } } }, push: { code: 0, data: { s: "VX_VITE" } }, limits: 1, closes: 2, signIn: 3 }));
 let messagesKept = [];
 for (let i = 0; i < 150; i++) messagesKept = reference.kept(messagesKept, i);
 assert.deepEqual([messagesKept.length, messagesKept[0], messagesKept[99]], [100, 149, 50]);

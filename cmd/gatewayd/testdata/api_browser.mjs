@@ -1,6 +1,9 @@
 // Opens the API pages and tries requests: node api_browser.mjs <JSON of what the test gives>
 // given besides what browser.mjs wants: gateway, exchange (URLs of the listeners).
 import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { launch, looks } from "./browser.mjs";
 
 const given = JSON.parse(process.argv[2]);
@@ -21,6 +24,48 @@ async function tryIt(v, path) {
   assert.equal(answer.status(), 200, path);
   assert.equal((await answer.json()).code, 0, path);
   await v.page.getByRole("dialog").getByText("200 OK").first().waitFor();
+}
+
+// runPrograms runs the programs of the page with the key of the demo user: each gets the book, and the topic of its account.
+async function runPrograms(v) {
+  const user = await (await fetch(given.exchange + "/demo/session")).json();
+  const dir = await mkdtemp(tmpdir() + "/socket-");
+  for (const [name, file, command] of [["JavaScript", "main.mjs", ["node", "--experimental-websocket"]], ["Go", "main.go", ["go", "run"]], ["Python", "main.py", ["python3"]]]) {
+    await v.page.getByRole("tab", { name, exact: true }).click();
+    const text = await v.at("#programs pre").innerText();
+    await writeFile(dir + "/" + file, text.replace("YOUR_KEY", user.key).replace("YOUR_SECRET", user.secret).replace("YOUR_ADDRESS", user.address));
+    if (name === "Python" && !canImport("websockets")) continue;
+    await pushed(name, command, dir + "/" + file, user.address);
+  }
+}
+
+function canImport(module) {
+  try {
+    execFileSync("python3", ["-c", "import " + module], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// pushed waits until a program has printed the complete book and the subscription of the account.
+function pushed(name, [program, ...words], file, account) {
+  const run = spawn(program, [...words, file], { detached: true }); // a group: go run starts another process
+  let all = "";
+  return new Promise((done, fail) => {
+    const read = (data) => {
+      all += data;
+      if (all.includes('"snapshot":true') && all.includes('"topic":"[account.' + account)) done();
+    };
+    run.stdout.on("data", read);
+    run.stderr.on("data", read);
+    run.on("error", fail);
+    run.on("exit", (code) => fail(new Error(name + " ended with " + code + ":\n" + all)));
+  }).finally(() => {
+    try {
+      process.kill(-run.pid);
+    } catch { /* it has ended */ }
+  });
 }
 
 for (const look of looks) {
@@ -86,7 +131,27 @@ await v.at("#language").click();
 await v.sees("实时控制台");
 await v.fits(axe, "topics in Chinese");
 await v.shot("topics-chinese");
+await v.sees("登录被拒绝"); // in the language of now
 await v.at("#disconnect").click();
 await v.sees("未连接");
+await v.at("#language").click();
+
+// The guide has every section with the frames and limits of the server, in both languages.
+for (const name of ["Connect", "Authenticate", "Ping", "Subscribe", "Errors", "Limits", "Recover after a gap"]) await v.page.getByRole("heading", { level: 2, name, exact: true }).waitFor();
+const described = await (await fetch(given.exchange + "/asyncapi.json")).json();
+for (const { payload } of described.components.messages.commandAnswer.examples.filter(({ payload }) => payload.msg)) await v.at("#error-list", { hasText: payload.msg }).waitFor();
+assert.equal(await v.at("#close-list tbody tr").count(), described["x-closes"].length);
+await v.sees("After " + described["x-limits"].subscriptionSeconds + " seconds without a frame");
+await v.sees(described["x-limits"].topics.toLocaleString("en"));
+assert.equal((await v.at(".guide").innerText()).includes("undefined"), false);
+await v.at(".contents a", { hasText: "Errors" }).click();
+await v.until(async () => (await v.page.evaluate(() => document.activeElement.id)) === "guide-errors", "the link leads to the section");
+await v.at("#error-list summary").first().click();
+await v.shot("topics-errors");
+await v.at("#language").click();
+await v.sees("断线后恢复");
+assert.equal((await v.at(".guide").innerText()).includes("undefined"), false);
+await v.at("#language").click();
+await runPrograms(v);
 await v.end();
 await close();

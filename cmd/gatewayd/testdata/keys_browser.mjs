@@ -70,10 +70,14 @@ async function withMouse() {
   await v.look("vite_1");
   await v.says("address-hint", /This is no address, or it is mistyped/);
   assert.deepEqual(await v.wrong(), ["address"]);
+  await v.at("language").click();
+  await v.says("address-hint", /地址无效/);
+  await v.at("language").click();
   await v.look(given.address);
   assert.deepEqual(await v.wrong(), []);
   assert.equal(await v.text("found"), given.address);
   assert.equal(await v.step(), "2Prove that the account is yours");
+  for (const rule of ["Place and cancel orders", "Withdraw, transfer", "An account has one key", "no expiry and no list of allowed IP addresses", "Remove it here with a signature"]) await v.sees(rule);
   await v.says("until", /Valid for another 4 min \d+ s/);
   await v.says("agent", /^vite_[0-9a-f]{50}$/);
   await v.shot("looked-up");
@@ -111,6 +115,8 @@ async function withMouse() {
   await v.says("created", /^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d$/);
   assert.equal(await v.step(), "4Allow the key to trade");
   assert.equal(await v.text("pairs"), "none");
+  await v.sees("Do not stake now."); // this exchange has no market
+  assert.equal(await v.at("stake-transaction").count(), 0);
   await v.shot("has-a-key");
   await v.at("remove").click();
   await v.idle();
@@ -150,7 +156,7 @@ async function leave(v, key, secret) {
   const kept = await v.page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
   assert.ok(!kept.includes(secret), "the secret is kept somewhere");
   assert.ok(!kept.includes(key));
-  assert.deepEqual(await v.context.cookies(), []);
+  assert.deepEqual((await v.context.cookies()).map(({ name }) => name), ["language"]);
 }
 
 // withKeyboard does all of it on the test network without a mouse, in a browser that lets the page copy nothing.

@@ -34,6 +34,6 @@ assert.equal((await exchange.account(address)).info.apiKey, made.apiKey);
 await exchange.remove(await prove(account, true));
 assert.equal((await exchange.account(address)).info.apiKey, null);
 const pair = { tradeToken: "tti_687d8a93915393b219212c73", quoteToken: page.VITE.tokenId };
-const { agentAddress: agent } = account.info, [stake, grant] = [page.stake(agent), page.grant(agent, pair)];
+const { agentAddress: agent } = account.info, [stake, grant] = [page.stake(agent, 10n ** 22n), page.grant(agent, pair)];
 const plain = ({ to, units, data }) => ({ to, units: String(units), data: Buffer.from(data).toString("hex") });
-console.log(JSON.stringify({ key: made.apiKey, secret: made.apiSecret, agent, stake: plain(stake), grant: plain(grant) }));
+console.log(JSON.stringify({ key: made.apiKey, secret: made.apiSecret, agent, stake: plain(stake), grant: plain(grant), orders: [134, 267, 1000, 10_000, 500_000].map((vite) => [vite, page.ordersOf(vite).atOnce]) }));

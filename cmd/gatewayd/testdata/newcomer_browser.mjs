@@ -1,6 +1,7 @@
 // Does what README tells a newcomer to do, by the words that README uses, and takes README's pictures on the way:
 //   node newcomer_browser.mjs <JSON of what the test gives>
 // given besides what browser.mjs wants: gateway (URL of the start page), exchange (its pages are linked from there).
+import assert from "node:assert/strict";
 import { launch } from "./browser.mjs";
 
 const given = JSON.parse(process.argv[2]);
@@ -72,10 +73,58 @@ await press(v, "Use a demo account without a key");
 await press(v, "Sign with the demo account");
 await v.page.getByRole("checkbox", { name: "I have saved both." }).check();
 await press(v, "Hide the secret and continue");
-for (const id of ["grant", "first", "stake"]) await v.at("#send-" + id).click();
+for (const id of ["grant", "first", "stake-transaction"]) {
+  await v.at("#send-" + id).click();
+  await v.at("#confirm-send button.main").click();
+  await v.at("#confirm-send").waitFor({ state: "detached" });
+}
 await v.sees("The key can trade.");
+await v.until(async () => (await v.at("#stake").innerText()) === "1,000VITE", "the stake of the form");
 console.log("a key that can trade after " + seconds());
+await lostAnswer();
 await v.end();
+
+// lostAnswer stakes once more while the node's answer is lost: the page says so, also after a reload, offers nothing to send before a question, and
+// forgets the attempt when the exchange shows the stake.
+async function lostAnswer() {
+  v.expected.push(/demo\/rpc|ERR_FAILED/);
+  let blocks = 0, hide = null;
+  await v.page.route("**/demo/rpc", async (route) => {
+    if (!route.request().postData().includes("ledger_sendRawTransaction")) return route.continue();
+    blocks++;
+    await route.fetch(); // the node takes it
+    return route.abort();
+  });
+  await v.page.route("**/agent/info?*", async (route) => {
+    const answer = await (await route.fetch()).json();
+    hide ??= answer.data.agentPledgeAmount;
+    return route.fulfill({ json: { ...answer, data: { ...answer.data, agentPledgeAmount: hide } } });
+  });
+  await v.at("#stake-transaction > summary").click();
+  await v.at("#stake-amount").fill("500");
+  await v.sees("orders a minute");
+  await v.at("#send-stake-transaction").click();
+  await v.at("#confirm-send button.main").click();
+  await v.sees("No answer from the node");
+  assert.equal(await v.at("#send-stake-transaction").count(), 0);
+  await v.shot("keys-unknown");
+  await v.page.reload();
+  await press(v, "Use a demo account without a key");
+  await v.sees("No answer from the node");
+  assert.equal(await v.at("#send-stake-transaction").count(), 0);
+  await v.at("#stake-transaction-again").click();
+  await v.sees("The first transaction may still arrive.");
+  assert.match(await v.at("#confirm-again").innerText(), /500\s*VITE/, "the amount that may have been sent, not the form's");
+  await v.shot("keys-again");
+  await v.page.keyboard.press("Escape");
+  await v.at("#language").click();
+  await v.sees("节点没有响应");
+  await v.at("#language").click();
+  await v.page.unroute("**/agent/info?*");
+  await v.until(async () => (await v.at("#stake").innerText()) === "1,500VITE", "the stake arrived once");
+  await v.at("#stake-transaction-attempt").waitFor({ state: "detached" });
+  assert.equal(blocks, 1, "it was sent once");
+}
 
 const phone = await begin({ colorScheme: "dark", viewport: { width: 390, height: 820 }, deviceScaleFactor: 1, isMobile: true, hasTouch: true });
 await deposit(phone, "0.7");

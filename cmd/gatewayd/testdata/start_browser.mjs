@@ -37,6 +37,9 @@ for (const look of [...looks, middle]) {
   await v.open(given.exchange + "/");
   await v.until(async () => (await v.at("svg.trend polyline[points]").count()) === 3, "a trend of each market");
   await v.until(async () => (await v.at(".network .up, .network .down").count()) >= 6, "changes of a day");
+  await v.sees("are bridged tokens: claims on the operator");
+  await v.sees("Fee of a trade: maker");
+  assert.equal(/The balance is yours|withdraw when you like/.test(await v.at("main").innerText()), false, "no promise that bridged tokens do not keep");
   await v.fits(axe, "start of the exchange " + look.name);
   await v.shot("start-exchange-" + look.name);
   await v.end();

@@ -56,14 +56,34 @@ const forms = { symbol: /^[A-Z0-9-]{1,24}_[A-Z0-9-]{1,24}$/, token: /^[A-Z0-9-]{
 export const wrong = (field, value) => !(choices[field]?.includes(value) ?? forms[field].test(value));
 
 // faults are the server's texts of errors with code 1002 that have their own words, by the name of these.
-const faults = { "illegal topic": "topic", "invalid key, timestamp or signature": "signature", "sign in with an API key of the account first": "account" };
+const faults = { "illegal topic": "topic", "illegal message or operation": "operation", "invalid key, timestamp or signature": "signature", "sign in with an API key of the account first": "account" };
+
+// faultOf names an error of the server for its words: by its text, else by its code.
+export const faultOf = ({ code, msg }) => faults[msg] ?? code;
+
+// order is the server's order of a frame's members.
+const order = ["command", "params", "key", "code", "event", "timestamp", "signature", "topic", "msg", "data"];
+
+// guideOf is what the guide shows of an AsyncAPI document: { frames: { name: { send, receive } }, push, limits, closes, signIn }. The examples' pair
+// becomes one of this server.
+export function guideOf(doc, pair) {
+  const text = (value) => JSON.stringify(Object.fromEntries(order.filter((name) => name in value).map((name) => [name, value[name]])));
+  const fit = (value) => JSON.parse(pair ? text(value).replaceAll("DEMO-000_USDT-000", pair) : text(value));
+  const { commandRequest, commandAnswer, commandPush } = doc.components.messages;
+  const answers = Object.fromEntries(commandAnswer.examples.map(({ name, payload }) => [name, payload]));
+  return {
+    frames: Object.fromEntries(commandRequest.examples.map(({ name, payload }) => [name, { send: fit(payload), receive: fit(answers[name]) }])),
+    push: fit(commandPush.examples.find(({ name }) => name.endsWith(".depth.updates")).payload),
+    limits: doc["x-limits"], closes: doc["x-closes"], signIn: doc["x-sign-in"],
+  };
+}
 
 // frame reads a message of the server: { kind, event, topic, fault, text }. `fault` is the name of an error's words. Kinds: push, answer, fault; null is not shown.
 export function frame(text) {
   const message = JSON.parse(text);
   if (message.event === "pong") return null;
   const kind = message.event === "push" ? "push" : message.code === 0 ? "answer" : "fault";
-  return { kind, event: message.event ?? "", topic: message.topic ?? "", fault: kind === "fault" ? faults[message.msg] ?? message.code : "", text: JSON.stringify(message, null, 2) };
+  return { kind, event: message.event ?? "", topic: message.topic ?? "", fault: kind === "fault" ? faultOf(message) : "", text: JSON.stringify(message, null, 2) };
 }
 
 // most is the number of messages that are kept.

@@ -4,9 +4,10 @@ import { Asked, Button, Copy, Empty, Field, Note, State, Table, Time } from "../
 import { ask, base } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { go, useRoute } from "../base/route.js";
+import { go, to, useRoute } from "../base/route.js";
 import { usePoll } from "../base/use.js";
-import { choices, frame, kept, topicsOf, wrong } from "./document.js";
+import { choices, frame, guideOf, kept, topicsOf, wrong } from "./document.js";
+import { Contents, Guide, Json, Section } from "./guide.jsx";
 import { messages, summaries } from "./messages.js";
 
 const pingEvery = 10_000;
@@ -15,23 +16,26 @@ const address = () => Object.assign(new URL(base() + "/v2/ws", location.href), {
 
 export function Sockets() {
   const w = useMessages(messages);
-  const topics = usePoll(async () => topicsOf(await ask(base() + "/asyncapi.json")), 0, []);
+  const described = usePoll(() => ask(base() + "/asyncapi.json"), 0, []);
   const markets = usePoll(async () => (await ask(base() + "/api/v2/markets")).data ?? [], 0, []);
-  return <Asked poll={topics} lines={8}>{(list) => <div class="sockets">
-    <Console topics={list} markets={markets.data ?? []} />
-    <section class="card" aria-labelledby="all-topics"><h2 id="all-topics">{w.topics}</h2><p>{formatMessage(w.socketLead, { url: address() })} <a href="#description/sign-a-request">{w.howToSign}</a></p>
-      <Table label={w.topics + ": " + w.example} id="topic-list" head={[w.topic, w.pushed, w.example, w.tryTopic]} rows={list.map((topic) => ({ key: topic.name, cells: [
+  const pair = markets.data?.[0]?.symbol ?? "TRADE_QUOTE";
+  const api = new URL(base() + "/api/v2", location.href).href;
+  return <Asked poll={described} lines={8}>{(doc) => <div class="sockets">
+    <div class="guide"><Contents />
+    <Guide parts={guideOf(doc, markets.data?.[0]?.symbol)} {...{ pair, api }} url={address()} />
+    <Section id="topics" title={w.topics}><p>{w.socketLead}</p>
+      <Table label={w.topics + ": " + w.example} id="topic-list" head={[w.topic, w.pushed, w.example, w.tryTopic]} rows={topicsOf(doc).map((topic) => ({ key: topic.name, cells: [
         <code>{topic.name}</code>, <>{(w.language === "zh" && summaries[topic.name]) || topic.summary}{topic.fields.filter((field) => choices[field]).map((field) => <div class="small faint" key={field} data-values={field}>{"{" + field + "}: "}{choices[field].map((one, i) => <>{i > 0 && ", "}<code>{one}</code></>)}</div>)}</>,
-        <details><summary>{w.example}<span class="unseen"> {topic.name}</span></summary><pre tabIndex={0}>{JSON.stringify(topic.example, null, 2)}</pre></details>,
-        <Button kind="plain" onClick={() => go(["websocket"], { topic: topic.name })}>{w.tryTopic}<span class="unseen"> {topic.name}</span></Button>] }))} />
-    </section></div>}</Asked>;
+        <details><summary>{w.example}<span class="unseen"> {topic.name}</span></summary><Json value={JSON.stringify(topic.example, null, 2)} /></details>,
+        <Button kind="plain" onClick={() => go(["websocket", "console"], { topic: topic.name })}>{w.tryTopic}<span class="unseen"> {topic.name}</span></Button>] }))} />
+    </Section></div>
+    <Console topics={topicsOf(doc)} markets={markets.data ?? []} /></div>}</Asked>;
 }
 
 // useSocket is one connection to the server, its subscriptions and the newest messages.
-function useSocket(w) {
+function useSocket() {
   const [state, setState] = useState("off"), [list, setList] = useState([]), [subscribed, setSubscribed] = useState([]);
-  const socket = useRef(null), count = useRef(0), paused = useRef(false), texts = useRef(w), wanted = useRef(""); // the topic after a sign-in
-  texts.current = w;
+  const socket = useRef(null), count = useRef(0), paused = useRef(false), wanted = useRef(""); // the topic after a sign-in
   const show = (one) => paused.current || setList((before) => kept(before, { ...one, id: ++count.current, at: Date.now() }));
   const send = (message) => {
     socket.current.send(JSON.stringify(message));
@@ -54,7 +58,7 @@ function useSocket(w) {
     mine.onopen = () => setState("open");
     mine.onmessage = ({ data }) => {
       const one = frame(data);
-      if (one) show(one.kind === "fault" ? { ...one, words: texts.current["fault_" + one.fault] } : one);
+      if (one) show(one.kind === "fault" ? { ...one, words: "fault_" + one.fault } : one);
       if (one?.event === "auth") {
         const topic = wanted.current;
         wanted.current = "";
@@ -66,7 +70,7 @@ function useSocket(w) {
       if (mine !== socket.current) return;
       close();
       setState("lost");
-      show({ kind: "fault", topic: "", text: "", words: texts.current["closed_" + code] ?? texts.current.closed });
+      show({ kind: "fault", topic: "", text: "", words: "closed_" + code });
     };
   };
   useEffect(() => {
@@ -103,7 +107,7 @@ async function signIn(key, secret) {
 function Console({ topics, markets }) {
   const w = useMessages(messages);
   const { query } = useRoute();
-  const socket = useSocket(w);
+  const socket = useSocket();
   const [faults, setFaults] = useState({}), [key, setKey] = useState(""), [secret, setSecret] = useState("");
   const topic = topics.find((one) => one.name === query.topic) ?? topics[0];
   const signed = topic.name.startsWith("account.");
@@ -113,8 +117,8 @@ function Console({ topics, markets }) {
   const put = (more) => go(["websocket"], { ...query, topic: topic.name, ...more }, { replace: true });
   const subscribe = async (e) => {
     e.preventDefault();
-    const found = Object.fromEntries(topic.fields.filter((field) => wrong(field, values[field])).map((field) => [field, w["wrong_" + field]]));
-    if (signed && (!key || !secret)) found.key = w.keyWrong;
+    const found = Object.fromEntries(topic.fields.filter((field) => wrong(field, values[field])).map((field) => [field, "wrong_" + field])); // by name, so that a change of language applies
+    if (signed && (!key || !secret)) found.key = "keyWrong";
     setFaults(found);
     if (Object.keys(found).length || socket.state !== "open") return;
     const name = formatMessage(topic.name, values);
@@ -122,7 +126,7 @@ function Console({ topics, markets }) {
     else socket.subscribe(name);
   };
   const kinds = { off: "wait", connecting: "run", open: "good", lost: "bad" };
-  return <section class="card" aria-labelledby="live"><div class="row spread"><h2 id="live">{w.live}</h2><span id="socket-state" role="status"><State kind={kinds[socket.state]}>{w[socket.state]}</State></span></div>
+  return <section class="card live" aria-labelledby="guide-console"><div class="row spread"><h2 id="guide-console" tabIndex={-1}>{w.live}</h2><span id="socket-state" role="status"><State kind={kinds[socket.state]}>{w[socket.state]}</State></span></div>
     <p class="faint">{w.liveLead}</p>
     <form onSubmit={subscribe} class="ask">
       <div class="field"><label for="topic">{w.topic}</label><select id="topic" value={topic.name} onChange={(e) => go(["websocket"], { topic: e.currentTarget.value }, { replace: true })}>
@@ -130,9 +134,9 @@ function Console({ topics, markets }) {
       {topic.fields.map((field) => choices[field]
         ? <div class="field" key={field}><label for={"topic-" + field}>{w["field_" + field]}</label><select id={"topic-" + field} value={values[field]} onChange={(e) => put({ [field]: e.currentTarget.value })}>
           {choices[field].map((one) => <option key={one}>{one}</option>)}</select></div>
-        : <Field key={field} id={"topic-" + field} label={w["field_" + field]} fault={faults[field]} value={values[field]} list={field === "symbol" ? "pairs" : undefined} onInput={(e) => put({ [field]: e.currentTarget.value })} />)}
+        : <Field key={field} id={"topic-" + field} label={w["field_" + field]} fault={w[faults[field]]} wrap={field === "address"} value={values[field]} list={field === "symbol" ? "pairs" : undefined} onInput={(e) => put({ [field]: e.currentTarget.value })} />)}
       <datalist id="pairs">{markets.map((one) => <option key={one.symbol} value={one.symbol} />)}</datalist>
-      {signed && <><Note>{w.keyLead} <a href="#description/sign-a-request">{w.howToSign}</a></Note><Field id="topic-key" label={w.key} fault={faults.key} value={key} onInput={(e) => setKey(e.currentTarget.value.trim())} />
+      {signed && <><Note>{w.keyLead} <a href={to(["websocket", "authenticate"])}>{w.howToSign}</a></Note><Field id="topic-key" label={w.key} fault={w[faults.key]} wrap value={key} onInput={(e) => setKey(e.currentTarget.value.trim())} />
         <Field id="topic-secret" type="password" label={w.secret} value={secret} onInput={(e) => setSecret(e.currentTarget.value.trim())} /></>}
       <div class="row">{socket.state === "open" ? <><button class="main" id="subscribe">{w.subscribe}</button><Button id="disconnect" onClick={socket.close}>{w.disconnect}</Button></>
         : <Button kind="main" id="connect" busy={socket.state === "connecting"} onClick={socket.connect}>{w.connect}</Button>}</div>
@@ -155,5 +159,5 @@ function Log({ socket }) {
   return <><div class="row spread after"><h3>{w.log}</h3><div class="row tight"><Button kind="plain" id="pause" onClick={pause}>{paused ? w.resume : w.pause}</Button><Button kind="plain" id="clear" onClick={socket.clear}>{w.clear}</Button></div></div>
     {socket.list.length === 0 ? <Empty icon="globe" title={w.empty}>{w.emptyLead}</Empty> : <ol class="frames" id="frames" aria-label={w.log}>{socket.list.map((one) => <li key={one.id} class={one.kind}>
       <div class="row spread"><span class="row"><State kind={kinds[one.kind]}>{w["kind_" + one.kind]}</State>{one.topic && <code>{one.topic}</code>}</span><span class="row tight small faint"><Time ms={one.at} only="time" />{one.text && <Copy text={one.text} what={w["kind_" + one.kind]} />}</span></div>
-      {one.words && <p role="alert">{one.words}</p>}{one.text && <pre tabIndex={0}>{one.text}</pre>}</li>)}</ol>}</>;
+      {one.words && <p role="alert">{w[one.words] ?? w[one.kind === "fault" && one.text ? "fault_1002" : "closed"]}</p>}{one.text && <Json value={one.text} />}</li>)}</ol>}</>;
 }

@@ -76,6 +76,12 @@ class Wallet {
     return BigInt(info?.balanceInfoMap?.[tokenId]?.balance ?? "0");
   }
 
+  // isKnown reports whether an address has received anything, or will with its next block.
+  async isKnown(address) {
+    const [info, waiting] = await Promise.all([node.request("ledger_getAccountInfoByAddress", address), node.request("ledger_getUnreceivedBlocksByAddress", address, 0, 1)]);
+    return Number(info?.blockCount ?? 0) > 0 || (waiting ?? []).length > 0;
+  }
+
   // funds are the demo user's balance on the source chain, and the cost of a payment where the network takes it from the same asset.
   async funds(tokenId) {
     const answer = await ask(base() + "/demo/funds/" + encodeURIComponent(tokenId));

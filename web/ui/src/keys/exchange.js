@@ -35,6 +35,9 @@ export class Exchange {
     return { address, info, pairs, cycle: packages[0].cycle };
   }
 
+  // rate is VITE's value in ordinary money: { usdRate, cnyRate, stale }, or null.
+  async rate() { return (await this.ask("/exchange-rate?tokenIds=" + VITE.tokenId))?.[0] ?? null; }
+
   // markets are the pairs that may be granted.
   markets() { return this.ask("/markets"); }
 
@@ -95,17 +98,28 @@ function isBytes(text, size) {
 // enough is the quota that an order takes.
 export const enough = 30_000;
 
+// A stake gives quota for each snapshot block, one a second, which accumulates over 75 of them (docs/exchange-chain-wire.md 4.6).
+const quotaWindow = 75, quotaSection = 280, quotaSections = 3571;
+const quotaPerBlock = (vite) => Math.min(quotaSections, Math.floor((Math.tanh((vite * 4.201037667e-6) / 2) * 1e6) / quotaSection)) * quotaSection;
+
+// leastStake is the smallest one that the chain accepts, and firstStake the proposed one, in VITE.
+export const leastStake = 134, firstStake = 1_000;
+
+// ordersOf is what a stake in VITE is good for: how many orders at once, and how many a minute on average.
+export function ordersOf(vite) {
+  const quota = quotaPerBlock(vite);
+  return { atOnce: Math.floor((quota * quotaWindow) / enough), aMinute: (quota * 60) / enough };
+}
+
 // What the account's wallet sends, so that the key can trade: { to, units of VITE, data }. docs/exchange-api.md has the forms.
 export const VITE = { tokenId: "tti_5649544520544f4b454e6e40", decimals: 18 };
 const quotaContract = "vite_0000000000000000000000000000000000000003f6af7459b9";
 
 const addressWord = (address) => word(address.slice(5, 45) + "00"); // 20 bytes and the kind: a user's
 
-export const stakeVITE = 10_000; // quota for some fifty orders in 75 seconds
-
 export const firstTransfer = (agent) => ({ to: agent, units: 1n, data: bytes("") });
 
-export const stake = (agent) => ({ to: quotaContract, units: BigInt(stakeVITE) * 10n ** 18n, data: bytes("d2fd352d" + addressWord(agent)) });
+export const stake = (agent, units) => ({ to: quotaContract, units, data: bytes("d2fd352d" + addressWord(agent)) });
 
 export const grant = (agent, { tradeToken, quoteToken }) => ({
   to: exchangeContract, units: 0n,

@@ -2,14 +2,15 @@
 // in this page's memory alone, until it is hidden.
 import { useEffect, useState } from "preact/hooks";
 import { Button, Copy, Facts, Field, lasted, linkTo, Note, open, State, Steps, tell, Time, trouble, Whole, WithCode } from "../base/components.jsx";
-import { grouped, shown } from "../base/amount.js";
+import { grouped, parse, shown } from "../base/amount.js";
 import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName, isAddress } from "../base/names.js";
 import { site, usePoll } from "../base/use.js";
-import { hex, paymentLink } from "../base/vite.js";
-import { challenge, command, enough, Exchange, fault as faultOf, faulty, firstTransfer, grant, life, placeOf, signed, stake, stakeVITE, VITE } from "./exchange.js";
+import { worth } from "../bridge/rates.js";
+import { challenge, command, enough, Exchange, fault as faultOf, faulty, firstStake, firstTransfer, grant, leastStake, life, ordersOf, placeOf, signed, stake, VITE } from "./exchange.js";
 import { messages } from "./messages.js";
+import { Sending } from "./sending.jsx";
 import "./keys.css";
 
 const exchange = new Exchange(base());
@@ -17,22 +18,22 @@ const exchange = new Exchange(base());
 // useWork does one thing at a time and keeps what went wrong, with the field that it concerns. No button is disabled: who uses the keyboard would lose
 // the place.
 function useWork(w) {
-  const [busy, setBusy] = useState(false), [fault, setFault] = useState({ of: "", text: "" });
+  const [busy, setBusy] = useState(false), [fault, setFault] = useState({ of: "", error: null }); // words come when it is shown, in the language of then
   useEffect(() => { document.getElementById("page").setAttribute("aria-busy", String(busy)); }, [busy]);
   const during = async (place, act) => {
     if (busy) return;
     setBusy(true);
-    setFault({ of: "", text: "" });
+    setFault({ of: "", error: null });
     try {
       await act();
     } catch (e) {
-      const refused = e instanceof Refused && e.code !== undefined;
-      setFault({ of: place(e), text: refused ? faultOf(e, w) : trouble(e, w) });
+      setFault({ of: place(e), error: e });
     } finally {
       setBusy(false);
     }
   };
-  return { busy, during, fault: (of) => (fault.of === of ? fault.text : ""), complain: (of, text) => setFault({ of, text }) };
+  const words = (error) => (typeof error === "string" ? w[error] : error instanceof Refused && error.code !== undefined ? faultOf(error, w) : trouble(error, w));
+  return { busy, during, fault: (of) => (fault.error && fault.of === of ? words(fault.error) : ""), complain: (of, error) => setFault({ of, error }) }; // a message by its name
 }
 
 // ask makes a new text to sign.
@@ -44,10 +45,9 @@ async function ask(account) {
 // needs lists what a key lacks for trading.
 const needs = ({ info, pairs }) => [pairs.length === 0 && "pairs", info.quota < enough && "quota"].filter(Boolean);
 
-// useNews asks for an account again while its key cannot trade: the wallet acts elsewhere.
+// useNews asks for an account with a key again and again: the wallet acts elsewhere.
 function useNews(account) {
-  const waits = account?.info.apiKey && needs(account).length > 0;
-  const { data } = usePoll(waits ? () => exchange.account(account.address) : null, 5000, [account, waits]);
+  const { data } = usePoll(account?.info.apiKey ? () => exchange.account(account.address) : null, 5000, [account]);
   return data ?? account;
 }
 
@@ -68,11 +68,11 @@ function Keys() {
   const lookUp = (e) => {
     e.preventDefault();
     const whose = address.trim();
-    if (issued) return work.complain("address", w.saveFirst);
-    if (!isAddress(whose)) return work.complain("address", w.addressWrong);
+    if (issued) return work.complain("address", "saveFirst");
+    if (!isAddress(whose)) return work.complain("address", "addressWrong");
     return work.during(() => "address", async () => setFocus((await look(whose)).info.apiKey ? "step-4" : "step-2"));
   };
-  const useDemo = () => (issued ? work.complain("address", w.saveFirst) : work.during(() => "address", async () => {
+  const useDemo = () => (issued ? work.complain("address", "saveFirst") : work.during(() => "address", async () => {
     const opened = await (await import("../base/wallet.js")).openWallet("newcomer");
     setDemo(opened);
     setAddress(opened.address);
@@ -80,7 +80,7 @@ function Keys() {
   }));
   const send = (first, second) => {
     const pasted = signed(first, second);
-    if (!pasted) return work.complain(faulty(first), w.bytesWrong);
+    if (!pasted) return work.complain(faulty(first), "bytesWrong");
     return work.during(placeOf, async () => {
       if (proof.removal) await exchange.remove({ ...proof.fields, ...pasted });
       const made = proof.removal ? null : await exchange.issue({ ...proof.fields, ...pasted });
@@ -113,7 +113,7 @@ function Keys() {
     <Steps label={w.steps} at={now - 1} list={[w.step1, w.step2, w.step3, w.step4]} />
     {step(1, w.whose, <>
       <form id="lookup" onSubmit={lookUp}><Field id="address" label={w.address} wrap class="code" autocapitalize="off" placeholder="vite_…" hint={w.addressHint} value={address} fault={work.fault("address")} onInput={(e) => setAddress(e.currentTarget.value)}>
-        <button class="main">{w.look}</button></Field></form>
+        <button class={account ? "" : "main"}>{w.look}</button></Field></form>
       {links.demo && <p><Button id="demo" onClick={useDemo} busy={work.busy}>{w.useDemo}</Button></p>}
       {account && <Facts list={[[w.found, <code id="found">{account.address}</code>], [w.agent, <><code id="agent">{account.info.agentAddress}</code> <Copy text={account.info.agentAddress} what={w.agent} /><p class="small faint">{w.agentIs}</p></>]]} />}</>)}
     {step(2, w.apply, key ? <p>{w.proven}</p> : proof && <Proof {...signing} />)}
@@ -150,57 +150,61 @@ function Key({ account: { info, cycle } }) {
   return <><Facts list={[
     [w.key, <code id="key">{info.apiKey}</code>],
     [w.created, info.createTime ? <span id="created"><Time ms={info.createTime * 1000} /></span> : null],
-    [w.calls, <span id="calls">{formatMessage(w.callsEach, { n: grouped(String(info.maxCount)), each: cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }) })}</span>],
+    [w.calls, <span id="calls">{formatMessage(w.callsEach, { n: grouped(String(info.maxCount)), each: eachOf(cycle, w) })}</span>],
   ]} /><p class="small faint">{w.lost}</p></>;
 }
 
 // Permissions shows the transactions that the account's wallet must send before the key can trade.
-function Permissions({ account: { info, pairs }, wallet }) {
+function Permissions({ account, wallet }) {
   const w = useMessages(messages);
+  const { address, info, pairs, cycle } = account;
   const { trade, reference } = site.use();
   const listed = usePoll(() => exchange.markets(), 0, []), markets = listed.data ?? [];
   const [chosen, setChosen] = useState("");
-  const pair = markets.find((m) => m.symbol === chosen) ?? markets[0];
-  const agent = info.agentAddress, left = needs({ info, pairs }), staked = BigInt(info.agentPledgeAmount), unstaked = staked === 0n;
+  const pair = markets.find((m) => m.symbol === chosen) ?? markets.find((m) => !pairs.includes(m.symbol)) ?? markets[0];
+  const agent = info.agentAddress, left = needs(account), staked = BigInt(info.agentPledgeAmount), unstaked = staked === 0n;
   const name = (m) => assetName(m.tradeTokenSymbol) + " / " + assetName(m.quoteTokenSymbol);
+  const sending = { account, wallet, reload: () => exchange.account(address) };
   return <>
-    {left.length ? <p>{w.allowLead}</p> : <Note kind="good"><strong>{w.ready}</strong> {w.readyNext} {trade && <a href={linkTo(trade)}>{w.trade}</a>}{trade && reference && " · "}{reference && <a href={linkTo(reference)}>{w.reference}</a>}</Note>}
+    {left.length ? <p>{listed.data?.length === 0 ? w.allowNoMarket : w.allowLead}</p> : <Note kind="good"><strong>{w.ready}</strong> {w.readyNext} {trade && <a href={linkTo(trade)}>{w.trade}</a>}{trade && reference && " · "}{reference && <a href={linkTo(reference)}>{w.reference}</a>}</Note>}
     <ol class="tasks">
       <li><h3>{w.grant} <State kind={pairs.length ? "good" : "wait"}>{pairs.length ? w.step_done : w.open}</State></h3>
         <p>{w.grantLead}</p><Facts list={[[w.pairs, <span id="pairs">{pairs.length ? pairs.join(", ") : w.none}</span>]]} />
         {listed.data?.length === 0 && <Note>{w.noMarkets}</Note>}
         {pair && <><label for="pair">{w.pair}</label><select id="pair" value={pair.symbol} onChange={(e) => setChosen(e.currentTarget.value)}>{markets.map((m) => <option key={m.symbol} value={m.symbol}>{name(m)}</option>)}</select>
-          <Sending key={pair.symbol} id="send-grant" wallet={wallet} title={formatMessage(w.grantSend, { pair: name(pair) })} unfold={pairs.length === 0} {...grant(agent, pair)} /></>}</li>
+          <Sending key={pair.symbol} id="grant" name={"grant " + pair.symbol} title={formatMessage(w.grantSend, { pair: name(pair) })} effect={formatMessage(w.grantEffect, { pair: name(pair) })} unfold={pairs.length === 0} call={grant(agent, pair)} {...sending} /></>}</li>
       <li><h3>{w.quota} <State kind={info.quota < enough ? "wait" : "good"}>{info.quota < enough ? w.open : w.step_done}</State></h3>
         <p>{w.quotaLead}</p>
         <Facts list={[[w.stake, <span class="num" id="stake">{shown(staked, 18)}<span class="unit">VITE</span></span>], [w.quota, <span class="num" id="quota">{grouped(String(info.quota))}</span>]]} />
         {info.quota < enough && !unstaked && <Note kind="warn">{w.quotaUsed}</Note>}
-        <Sending id="send-first" wallet={wallet} title={w.firstSend} unfold={unstaked} {...firstTransfer(agent)} />
-        <Sending id="send-stake" wallet={wallet} title={formatMessage(w.stakeSend, { amount: grouped(String(stakeVITE)) })} unfold={unstaked} {...stake(agent)} /></li>
+        {listed.data?.length === 0 && unstaked ? <Note>{w.stakeLater}</Note> : <>
+          <Sending id="first" name="first" title={w.firstSend} effect={w.firstEffect} unfold={unstaked} call={firstTransfer(agent)} {...sending} />
+          <Stake agent={agent} calls={formatMessage(w.callsEach, { n: grouped(String(info.maxCount)), each: eachOf(cycle, w) })} unfold={unstaked} sending={sending} /></>}</li>
     </ol></>;
 }
 
-// Sending is a transaction of the account's wallet: to be entered there, by a link, or sent by the demo account. It is sent once.
-function Sending({ id, title, to, units, data, wallet, unfold, children }) {
+// eachOf is the time of a limit of calls, in words.
+const eachOf = (cycle, w) => (cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }));
+
+// Stake asks for an amount, and shows what it is good for.
+function Stake({ agent, calls, unfold, sending }) {
   const w = useMessages(messages);
-  const [state, setState] = useState("open"), [fault, setFault] = useState(null);
-  const link = paymentLink(to, VITE, units, data);
-  const send = async () => {
-    setState("busy");
-    setFault(null);
-    try {
-      await wallet.send(to, VITE.tokenId, units, data);
-      setState("sent");
-    } catch (error) {
-      setState(error instanceof Refused ? "open" : "unknown");
-      setFault(error);
-    }
-  };
-  const after = { sent: ["good", w.sent], unknown: ["warn", w.unknown] }[state];
-  return <details open={unfold}><summary>{title}</summary>{children}<Facts list={[
-    [w.to, <><code>{to}</code> <Copy text={to} what={w.to} /></>], [w.amount, <span class="num">{shown(units, VITE.decimals, VITE.decimals)}<span class="unit">VITE</span></span>], [w.data, data.length > 0 && <><code>{hex(data)}</code> <Copy text={hex(data)} what={w.data} /></>],
-  ]} /><p class="row"><a class="button" href={link}>{w.openWallet}</a><Copy text={link} what={w.link} wide />{wallet && (after ? <State kind={after[0]}>{after[1]}</State> : <Button id={id} kind="main" busy={state === "busy"} onClick={send}>{w.sendDemo}</Button>)}</p>
-    {fault && state === "open" && <p class="hint bad" role="alert">{trouble(fault, w)}</p>}</details>;
+  const [text, type] = useState(String(firstStake));
+  const rate = usePoll(() => exchange.rate(), 60_000, []);
+  const units = parse(text.trim(), VITE.decimals), enoughStake = units !== null && units >= BigInt(leastStake) * 10n ** 18n;
+  const { atOnce, aMinute } = ordersOf(enoughStake ? Number(shown(units, VITE.decimals, 0).replaceAll(",", "")) : 0);
+  const value = enoughStake ? worth(units, VITE.decimals, rate.data, w.language) : "";
+  const amount = enoughStake ? shown(units, VITE.decimals) : "";
+  const good = enoughStake && (atOnce === 0 ? w.stakeTooLittle : formatMessage(w.stakeGives, { minute: aMinute < 10 ? aMinute.toFixed(1) : grouped(String(Math.floor(aMinute))), once: grouped(String(atOnce)) }));
+  return <Sending id="stake-transaction" name="stake" title={w.stakeSend} effect={enoughStake ? formatMessage(w.stakeEffect, { amount }) : ""} value={value} unfold={unfold} ready={enoughStake} call={stake(agent, enoughStake ? units : 0n)} {...sending}>
+    <Field id="stake-amount" label={w.stakeAmount} inputMode="decimal" value={text} onInput={(e) => type(e.currentTarget.value)} fault={enoughStake ? "" : formatMessage(w.stakeLeast, { least: leastStake })} hint={good} />
+    {enoughStake && <p class="small faint" id="stake-gives">{value && value + " · "}{formatMessage(w.stakeAlso, { calls })}</p>}</Sending>;
+}
+
+// Rules is what an account's owner agrees to with a key.
+function Rules() {
+  const w = useMessages(messages);
+  return <div id="rules"><h3>{w.rules}</h3><Facts list={[[w.can, w.canIs], [w.cannot, w.cannotIs], [w.oneKey, w.oneKeyIs], [w.noBounds, w.noBoundsIs], [w.replace, w.replaceIs]]} /></div>;
 }
 
 // useLeft is for how many seconds a text is still taken.
@@ -227,7 +231,8 @@ function Signing({ proof, work, send, renew, wallet }) {
     e.preventDefault();
     send(pasted, signature);
   };
-  return <div id="proof"><p id="explain">{removal ? w.removeLead : w.applyLead}</p>
+  return <div id="proof">{!removal && <Rules />}<p id="explain">{removal ? w.removeLead : w.applyLead}</p>
+    <Note><span class="on-phones"><strong>{w.onComputer}</strong> </span>{w.noLink}</Note>
     <span class="label">{w.text}</span><Whole id="text" text={text} what={w.text} />
     <Facts list={[[w.allows, removal ? w.allowsRemoval : w.allowsKey], [w.parts, formatMessage(removal ? w.partsRemoval : w.partsKey, { agent: fields.agentAddress.slice(0, 12) + "…" })], [w.made, <Time ms={fields.timestamp * 1000} />]]} />
     <p class="row"><span id="until">{left > 0 ? formatMessage(w.valid, { time: lasted(left, w.language) }) : <State kind="warn">{w.stale}</State>}</span><Button id="again" kind={left > 0 ? "" : "main"} onClick={renew}>{w.fresh}</Button></p>

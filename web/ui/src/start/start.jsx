@@ -8,6 +8,7 @@ import { assetName } from "../base/names.js";
 import { reserveKinds, useReserves } from "../base/reserves.js";
 import { go, useRoute } from "../base/route.js";
 import { site, usePoll } from "../base/use.js";
+import { exchangeContract } from "../base/vite.js";
 import { messages } from "./messages.js";
 import "./start.css";
 
@@ -128,10 +129,15 @@ function feeOf({ fee }, w, amount) {
   }
 }
 
+const percentOf = (rate) => Number((rate * 100).toFixed(4)) + " %";
+
 // Markets is the markets' last day.
 function Markets({ list, links }) {
   const w = useMessages(messages);
   const limit = usePoll((signal) => ask(base() + "/api/v2/limit", { signal }), 0, []);
+  const first = list?.[0]?.symbol;
+  const terms = usePoll(first ? (signal) => ask(`${base()}/api/v2/market?symbol=${encodeURIComponent(first)}&address=${exchangeContract}`, { signal }) : null, 0, [first]).data?.data;
+  const bridged = [...new Set((list ?? []).flatMap((m) => [m.tradeTokenSymbol, m.quoteTokenSymbol]).filter((symbol) => assetName(symbol) !== symbol))].sort();
   const least = Object.entries(limit.data?.data?.minAmount ?? {}).map(([symbol, amount]) => grouped(amount) + " " + assetName(symbol)).join(", ");
   if (!list) return <section class="card"><Skeleton lines={4} /></section>;
   return <section class="card network">
@@ -146,7 +152,8 @@ function Markets({ list, links }) {
         <span class="num">{grouped(cut(m.amount, 0))}<span class="unit">{quote}</span></span>,
       ] };
     })} />}
-    <p class="small faint">{w.marketsLead} {least && formatMessage(w.minimum, { amount: least })}</p>
+    <p class="small faint">{w.marketsLead} {least && formatMessage(w.minimum, { amount: least })} {terms?.takerFee !== undefined && formatMessage(w.tradeFee, { maker: percentOf(terms.makerFee), taker: percentOf(terms.takerFee) })}</p>
+    {bridged.length > 0 && <p id="claims">{formatMessage(w.claims, { tokens: bridged.join(w.language === "zh" ? "、" : ", ") })} {links.bridge && <a href={linkTo(links.bridge)}>{w.claimsLink}</a>}</p>}
   </section>;
 }
 
