@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/gateway"
+	"gatewayd/web"
 )
 
 // The pages of both listeners know who runs the site.
