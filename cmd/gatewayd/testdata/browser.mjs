@@ -85,7 +85,7 @@ export class Visit {
   async until(done, what = String(done)) {
     const end = Date.now() + patience;
     while (!(await done())) {
-      assert.ok(Date.now() < end, "it did not happen: " + what);
+      if (Date.now() > end) assert.fail("it did not happen: " + what + "\n" + (await this.page.locator("body").innerText()));
       await this.page.waitForTimeout(100);
     }
   }

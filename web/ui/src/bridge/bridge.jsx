@@ -44,7 +44,7 @@ function Placed({ networks }) {
     else go([to.view, to.network, to.tokenId], values, { replace: stays });
   };
   useEffect(() => { // a link without a token or an address gets what was used last
-    const typed = { address: lastAddress.get(), ...query };
+    const typed = { address: lastAddress.get(), ...here().query };
     if (view === "history") go(["history"], typed, { replace: true });
     else if (view !== "record") go([view, network.name, token.tokenId], typed, { replace: true });
     if (view !== "history") lastToken.set(network.name + "/" + token.tokenId);
