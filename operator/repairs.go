@@ -64,7 +64,8 @@ func (d *Session) ResumeHaltedChain(ctx context.Context, r *recovery.Recovery, i
 var ErrNotVerified = errors.New("the verified block is another one")
 
 // ResumeVerifiedChain is ResumeHaltedChain, if our final block has the hash that an operator has
-// verified. A halted chain continues from that block only: the nodes must have it too.
+// verified. A halted chain continues from that block only: the nodes must have it too. The refusal
+// does not have our hash, so that it cannot be copied from there.
 func (d *Session) ResumeVerifiedChain(ctx context.Context, r *recovery.Recovery, id chain.ID, hash, why string) (recovery.Fork, error) {
 	var cur records.Cursor
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -75,7 +76,7 @@ func (d *Session) ResumeVerifiedChain(ctx context.Context, r *recovery.Recovery,
 		return recovery.Fork{}, err
 	}
 	if ours := bareHash(cur.Final.Hash); cur.Halted && (ours == "" || bareHash(hash) != ours) {
-		return recovery.Fork{}, plainly(ErrNotVerified, "block %d of %s is %s in our records, and you verified %s: the chain stays halted", cur.Final.Height, id, cur.Final.Hash, hash)
+		return recovery.Fork{}, plainly(ErrNotVerified, "block %d of %s has another hash in our records than the one that you verified: the chain stays halted", cur.Final.Height, id)
 	}
 	return d.ResumeHaltedChain(ctx, r, id, why)
 }

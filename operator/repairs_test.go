@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +22,7 @@ func TestResumeUnverifiedChain(t *testing.T) {
 	for _, hash := range []string{"", "0x", final.Hash + "0", "other"} {
 		_, err := d.ResumeVerifiedChain(t.Context(), nil, recordstest.Source, hash, "verified")
 		require.ErrorIs(t, err, operator.ErrNotVerified, hash)
-		require.ErrorContains(t, err, final.Hash)
+		require.NotContains(t, strings.ReplaceAll(err.Error(), final.Hash+"0", ""), final.Hash)
 	}
 	require.True(t, r.Cursor(recordstest.Source).Halted)
 }

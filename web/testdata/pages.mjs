@@ -1,5 +1,6 @@
 // Checks what the built pages decide, on their sources: node pages.mjs <directory of the sources>
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 
 const from = (file) => import(process.argv[2] + "/" + file);
 const amount = await from("base/amount.js");
@@ -135,6 +136,14 @@ assert.equal(moneyOf({ state: "TOT_CONFIRMED", held: true }).received, null);
 assert.equal(gateway.csv([["a", 'b"c'], ["d,e", 1]]), 'a,"b""c"\r\n"d,e",1\r\n');
 assert.deepEqual([gateway.withAmount("bitcoin:bc1q", 150_000_000n, 8), gateway.withAmount("bitcoin:bc1q", null, 8)], ["bitcoin:bc1q?amount=1.5", "bitcoin:bc1q"]);
 for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
+
+// No message hides another one of its name.
+for (const page of ["api", "base", "bridge", "console", "keys", "start", "trade"]) {
+  for (const language of readFileSync(new URL(`${process.argv[2]}/${page}/messages.js`), "utf8").split(/^  zh: \{/m)) {
+    const used = [...language.matchAll(/(?:[{,] +|^ +)(\w+): (?=["`[(])/gm)].map(([, name]) => name);
+    assert.deepEqual(used.filter((name, i) => used.indexOf(name) !== i), [], page);
+  }
+}
 
 // Both languages say the same things with the same values in them.
 for (const messages of [bridgeMessages, tradeMessages, keysMessages, startMessages, apiMessages, consoleMessages, shared]) {

@@ -78,7 +78,7 @@ async function decide() {
   assert.match(money, /Network cost\s+at most [\d.,]+\s*ETH \([\d.,]+ USD\)/, "the total, and its value by the price of the coin");
   assert.match(money, /May approve\s+/);
   await card(one, given.approve).locator('[data-earlier="0"]').getByText("First payment to this address").waitFor();
-  assert.match(await card(one, given.approve).locator(".repeat").innerText(), /^2\.5\s*USDT to 0x\w{8}…\w{6}$/, "directly above the button");
+  assert.match(await card(one, given.approve).locator(".repeat").innerText(), /^2\.5\s*USDT to 0x\w{40}$/, "directly above the button");
   for (const text of ["Signed by the passkey", "For your decision, not signed"]) await card(one, given.approve).getByRole("heading", { name: text }).waitFor();
   assert.match(await card(one, given.approve).locator('[data-received="final"]').innerText(), /^[\d,.]+ USDT-000, .*final$/);
   assert.match(await card(one, given.approve).locator("[data-price]").innerText(), /1\.02 USD per unit, from signer\.limits\.prices, \d+ \w+.* old/);

@@ -358,16 +358,16 @@ async function belowMinimum(demo) {
 
 // troubles are the records that need words: what the gateway answers, and what the page shows.
 const troubles = [
-  ["deposit", { state: "OPPOSITE_CONFIRMED", held: true }, "held", /Held for review[\s\S]*reviews this transfer/],
+  ["deposit", { state: "OPPOSITE_CONFIRMED", held: true }, "held", /Held for review[\s\S]*reviews it before/],
   ["deposit", { state: "OPPOSITE_PROCESSING", inTxConfirmedCount: 0 }, "noBlock", /not in a block/],
   ["deposit", { state: "OPPOSITE_CONFIRMED_FAIL" }, "sourceFailed", /nothing arrived[\s\S]*still exists or is pending/],
   ["deposit", { state: "FAILED", refundState: "REFUNDING" }, "refunding", /Refund pending[\s\S]*on its way back/],
   ["deposit", { state: "FAILED", refundState: "REFUNDED", refundTxHash: "0xfe", refundAmount: "2000000000000000000", refundAddress: "0xdead" }, "refunded", /Refunded[\s\S]*was returned[\s\S]*Refunded amount\s+2\s*ETH\s+Refund to, on Ethereum \(development\)\s+0xdead/],
   ["withdraw", { state: "TOT_EXCEED_THE_LIMIT" }, "aboveLimit", /above the maximum[\s\S]*Total debit\s+2.01[\s\S]*Maximum\s+100\s*ETH/],
   ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS", refundState: "REFUNDED", refundTxHash: "fe", refundAmount: "2010000000000000000", refundAddress: "vite_1" }, "refunded", /Gateway fee\s+None[\s\S]*Refunded amount\s+2.01\s*ETH-000\s+Refund to, on Vite\s+vite_1/],
-  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS" }, "wrongAddress", /address or the comment/],
+  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS" }, "wrongAddress", new RegExp("address or the comment[^]*To, on Ethereum \\(development\\)\\s+" + receiver)],
   ["withdraw", { state: "FAILED" }, "failed", /contact the operator[\s\S]*support@example\.com/],
-  ["withdraw", { state: "TOT_CONFIRMED", dateTime: "1000" }, "late", /longer than usual/],
+  ["withdraw", { state: "TOT_CONFIRMED", dateTime: String(Date.now() - 3_600_000) }, "late", /longer than usual/],
 ];
 
 async function inTrouble(demo) {
@@ -375,7 +375,7 @@ async function inTrouble(demo) {
   let now = null;
   await v.page.route(/\/(deposit|withdraw)-records\?/, async (route) => {
     const kind = route.request().url().includes("/deposit-") ? "deposit" : "withdraw";
-    const row = { inTxHash: "0xab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000000000000000", fee: kind === "withdraw" ? "10000000000000000" : "0", dateTime: String(Date.now()), ...now?.[1] };
+    const row = { inTxHash: "0xab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000000000000000", fee: kind === "withdraw" ? "10000000000000000" : "0", dateTime: String(Date.now()), ...(kind === "withdraw" && { withdrawAddress: receiver }), ...now?.[1] };
     await route.fulfill({ json: { code: 0, data: { totalCount: now?.[0] === kind ? 1 : 0, [kind + "Records"]: now?.[0] === kind ? [row] : [], inTxExplorerFormat: "", outTxExplorerFormat: "" } } });
   });
   await openOwn(v, "#/deposit?address=" + demo.address);
@@ -429,6 +429,7 @@ async function reserves() {
     await show(row);
     await block(row.state).waitFor();
     assert.match(await v.at("#reserves").innerText(), words);
+    assert.equal(await v.at("#reserve-warning").count(), row.state === "missing" || row.reason === "halted" ? 1 : 0, "the form warns: " + (row.reason ?? row.state));
     assert.equal(await v.at("#reserves .state.good").count(), row.state === "covered" ? 1 : 0, "green is for what is covered now: " + row.state);
     await v.at("#reserve-parts summary").click();
     const shown = await v.at("#reserve-parts").innerText();
@@ -464,6 +465,12 @@ async function reserves() {
   await phone.sees("为保护隐私");
   await phone.fits(axe, "reserves on a phone");
   await phone.shot("bridge-reserves-zh-390-dark");
+  await phone.at("#turn").click();
+  await phone.at("#amount").fill("200");
+  await phone.until(async () => (await phone.at("#total").innerText()).startsWith("201"));
+  assert.equal(await phone.at("#hot-below").count(), 0);
+  await phone.at("#amount").fill("200.000001");
+  await phone.at("#hot-below").waitFor();
   await phone.end();
 }
 

@@ -273,7 +273,7 @@ async function hides(v) {
   return () => v.page.unroute(lists);
 }
 
-const waitFirst = /^May be placed\. Wait about [1-3] min before you place another\.$/;
+const waitFirst = /^May be placed\. Wait about [1-3] min before you place a different order\.$/;
 
 const unlisted = (route) => route.fulfill({ json: { code: 0, msg: "ok", data: null } });
 

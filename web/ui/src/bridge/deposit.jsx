@@ -16,6 +16,7 @@ import { messages } from "./messages.js";
 import { doubtful, keepSent } from "./place.js";
 import { worth } from "./rates.js";
 import { Latest } from "./record.jsx";
+import { ReserveWarning } from "./reserves.jsx";
 
 export function Deposit(given) {
   const w = useMessages(messages);
@@ -105,12 +106,13 @@ export function Deposit(given) {
       <form class="card" id="deposit-form" onSubmit={(e) => e.preventDefault()}>
         <Way network={network} from="source" turn={() => move({ view: "withdraw" })} />
         <StateNote state={state} kind="deposit" since={token.depositSince} />
+        <ReserveWarning network={network} token={token} />
         <Doubt />
         <TokenPick {...given} from="source" />
         {browser.wallet ? <Payer name={browser.wallet.name || w.browserWallet} address={browser.account} away={browser.chain !== 0 && browser.chain !== network.chainId && network.sourceName} {...holding} leave={browser.leave} />
           : demo && <Payer name={w.demoAccount} address={network.chainId ? demo.wallet.source : ""} {...holding} />}
         <Field id="pay-amount" class="large" label={w.payAmount} inputMode="decimal" placeholder="0.0" value={amount} onInput={(e) => move({}, { amount: e.currentTarget.value })} fault={amountFault}
-          hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> {value}</span>}</>}>
+          hint={<>{formatMessage(w.least, { min: show(minimum) })}{BigInt(token.maximumWithdrawAmount) > 0n && " " + formatMessage(w.outAgain, { max: show(BigInt(token.maximumWithdrawAmount)) })}{value && <span class="worth" id="worth"> {value}</span>}</>}>
           {most !== null && <Button id="all" onClick={() => move({}, { amount: plain(most, token.decimals) })}>{w.all}</Button>}</Field>
         <Account {...given} label={w.account} usual={amount ? "" : symbol === "ETH" ? "0.5" : "100"} />
         {state !== "CLOSED" && <><Facts list={facts} />{outAgain}</>}

@@ -1,9 +1,10 @@
 // What the gateway holds of a token's asset and owes: for readers who decide whether to deposit.
-import { Ago, Amount, Contact, Copy, Facts, State } from "../base/components.jsx";
-import { grouped } from "../base/amount.js";
+import { Ago, Amount, Contact, Copy, Facts, Note, State } from "../base/components.jsx";
+import { grouped, shown } from "../base/amount.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { percentOf, reserveKinds, useReserves } from "../base/reserves.js";
+import { rescaled } from "./evm.js";
 import { messages } from "./messages.js";
 
 const parts = ["hot", "cold", "shared", "gas", "deposits", "recent"];
@@ -32,6 +33,19 @@ export function Reserves({ network, token }) {
     {others && <p class="small faint">{formatMessage(w.reservesShared, { tokens: others })}</p>}
     {row && <Parts network={network} row={row} amount={amount} />}
   </div>;
+}
+
+// ReserveWarning warns before a payment: of reserves that do not cover what is owed, of a comparison that a stop of the gateway makes doubtful, and of a
+// withdrawal of more than the paying accounts had.
+export function ReserveWarning({ network, token, out = null }) {
+  const w = useMessages(messages);
+  const found = useReserves()(network, token);
+  if (!found?.row) return null;
+  const { state, row } = found, hot = row.comparison?.parts?.hot, symbol = assetName(token.symbol);
+  const lead = state === "missing" ? w.reserves_missingLead : state === "unknown" && row.reason !== "old" ? w[`reserves_${row.reason}Lead`] : "";
+  const slow = out !== null && state === "covered" && hot !== undefined && rescaled(out, token.decimals, token.assetDecimals) > BigInt(hot);
+  return <>{lead && <Note kind={state === "missing" ? "bad" : "warn"}><span id="reserve-warning">{w.reserves}: {formatMessage(lead, { source: network.sourceName, exchange: network.exchangeName })} <Contact /></span></Note>}
+    {slow && <Note kind="warn"><span id="hot-below">{formatMessage(w.hotBelow, { sum: shown(BigInt(hot), token.assetDecimals) + " " + symbol })}</span></Note>}</>;
 }
 
 // Parts are the parts of what is held, each with its addresses. Parts without an amount are left out, but not the main ones.

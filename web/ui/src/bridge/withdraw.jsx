@@ -17,6 +17,7 @@ import { messages } from "./messages.js";
 import { doubtful, keepSent, lastPayee } from "./place.js";
 import { worth } from "./rates.js";
 import { Latest } from "./record.jsx";
+import { ReserveWarning } from "./reserves.jsx";
 
 // useAddress asks the gateway about an address while it is typed.
 function useAddress(gateway, address, label) {
@@ -138,6 +139,7 @@ export function Withdraw(given) {
       <form class="card" id="withdraw" onSubmit={submit}>
         <Way network={network} from="exchange" turn={() => move({ view: "deposit" })} />
         <StateNote state={state} kind="withdraw" since={token.withdrawSince} />
+        <ReserveWarning network={network} token={token} out={fits ? net : null} />
         <Doubt />
         <TokenPick {...given} from="exchange" />
         <Account {...given} label={w.payer} />

@@ -1,7 +1,7 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
 import { grouped } from "../base/amount.js";
-import { Ago, Asked, Button, Facts, middle, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
+import { Ago, Asked, Button, Facts, Note, State, tell, Time, trouble, WithCode } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
@@ -111,7 +111,7 @@ function Decide({ payment: p, again }) {
     setBusy(false);
   };
   return <>{fault && <Note kind="bad" live>{fault}</Note>}
-    <p class="repeat"><strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong> {w.toPayee} <span class="num" title={p.payee}>{middle(p.payee)}</span></p>
+    <p class="repeat"><strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong> {w.toPayee} <code>{p.payee}</code></p>
     <p class="row after"><Button kind="main" busy={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></Button>
       <button type="button" class="danger quiet" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p>
     {rejecting && <Order title={formatMessage(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger facts={[[w.amount, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.to, <code>{p.payee}</code>], [w.refundTo, p.sender && <code>{p.sender}</code>]]}

@@ -76,14 +76,15 @@ function Condition({ condition: c, order }) {
   </Item>;
 }
 
-// HaltedBlocks shows the blocks of a halted chain with their complete hashes, which an operator compares elsewhere. A halt of an older version has our block alone.
+// HaltedBlocks shows the blocks of a halted chain with their complete hashes, which an operator compares elsewhere. Ours has no button that copies it: the
+// dialog wants the hash that an explorer shows. A halt of an older version has our block alone.
 function HaltedBlocks({ chain, halt: h, text }) {
   const w = useConsoleMessages();
   const known = networks.use(), complete = Boolean(h.theirs || h.commonHeight);
   const at = (name, height) => formatMessage(name, { height: height.toLocaleString("en") });
   const block = (height, hash) => hash && <Complete text={hash} link={blockLink(known, chain, height)} />;
   return <><Facts list={[
-    [at(w.ourBlock, h.height), block(h.height, h.ours)], [at(w.theirBlock, h.height), complete && (block(h.height, h.theirs) || w.endsBelow)],
+    [at(w.ourBlock, h.height), <code>{h.ours}</code>], [at(w.theirBlock, h.height), complete && (block(h.height, h.theirs) || w.endsBelow)],
     [at(w.commonBlock, h.commonHeight ?? 0), complete && (block(h.commonHeight, h.common) || w.belowRecords)], [w.lostRecords, h.lost > 0 && <span class="num">{h.lost}</span>],
   ]} />{complete || w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span>{text}</span>}</>;
 }

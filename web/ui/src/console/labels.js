@@ -108,8 +108,8 @@ function unexplainedIn(text) {
 
 // chainRefusal is the refusal to resume a halted chain; "" for any other text.
 function chainRefusal(text, w) {
-  const [, height, ours, yours] = /^block (\d+) of \S+ is (\S+) in our records, and you verified (.*): the chain stays halted$/.exec(text) ?? [];
-  if (height) return formatMessage(w.notVerified, { height, ours, yours });
+  const [, height] = /^block (\d+) of \S+ has another hash in our records than the one that you verified: the chain stays halted$/.exec(text) ?? [];
+  if (height) return formatMessage(w.otherHash, { height });
   const [, other] = /^the chain differs from our final blocks: \S+ at block (\d+)$/.exec(text) ?? [];
   return other ? formatMessage(w.forked, { height: other }) : "";
 }
