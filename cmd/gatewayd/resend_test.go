@@ -168,7 +168,9 @@ func TestStuckPayout(t *testing.T) {
 				require.True(t, isRaised(t, attempts[i].Tip, a.Tip), "tip %s after %s", a.Tip, attempts[i].Tip)
 				require.True(t, isRaised(t, attempts[i].Cap, a.Cap), "cap %s after %s", a.Cap, attempts[i].Cap)
 			}
-			require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
+			if name == "tip" { // a base fee falls with each block, so that the first one may be mined in the end
+				require.NotEqual(t, attempts[0].Hash, shown.OutTxHash)
+			}
 			r.waitUntilSettled(t)
 		})
 	}

@@ -96,8 +96,9 @@ async function lostAnswer() {
   let blocks = 0, hide = null;
   await v.page.route("**/demo/rpc", async (route) => {
     if (!route.request().postData().includes("ledger_sendRawTransaction")) return route.continue();
+    const answer = await route.fetch();
+    if ((await answer.json()).error) return route.fulfill({ response: answer }); // refused: the page makes another block
     blocks++;
-    await route.fetch(); // the node takes it
     return route.abort();
   });
   await v.page.route("**/agent/info?*", async (route) => {
