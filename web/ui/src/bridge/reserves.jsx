@@ -4,6 +4,7 @@ import { grouped, shown } from "../base/amount.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { assetName } from "../base/names.js";
 import { percentOf, reserveKinds, useReserves } from "../base/reserves.js";
+import { store } from "../base/store.js";
 import { rescaled } from "./evm.js";
 import { messages } from "./messages.js";
 
@@ -48,13 +49,15 @@ export function ReserveWarning({ network, token, out = null }) {
     {slow && <Note kind="warn"><span id="hot-below">{formatMessage(w.hotBelow, { sum: shown(BigInt(hot), token.assetDecimals) + " " + symbol })}</span></Note>}</>;
 }
 
+const unfolded = store(false); // outlives a new drawing of the page, as for a window of another width
+
 // Parts are the parts of what is held, each with its addresses. Parts without an amount are left out, but not the main ones.
 function Parts({ network, row, amount }) {
   const w = useMessages(messages);
   const sums = row.comparison?.parts;
   const list = parts.map((kind) => ({ kind, sum: sums?.[kind], addresses: row.addresses.filter((a) => a.kind === kind).map((a) => a.address) }))
     .filter(({ kind, sum, addresses }) => (sum ?? "0") !== "0" || addresses.length > 0 && (!sums || kind === "hot" || kind === "cold"));
-  return <details id="reserve-parts"><summary>{w.reserveParts}</summary>
+  return <details id="reserve-parts" open={unfolded.use()} onToggle={(e) => unfolded.set(e.currentTarget.open)}><summary>{w.reserveParts}</summary>
     <Facts list={list.map(({ kind, sum, addresses }) => [w["part_" + kind], <>{sum && amount(sum)}{addresses.map((address) => {
       const link = addressLink(network.sourceExplorer, address);
       return <div key={address}><span class="id"><code>{address}</code><Copy text={address} /></span>{link && <> <a class="small" href={link} target="_blank" rel="noopener noreferrer">{w.explorer}</a></>}</div>;
