@@ -17,7 +17,7 @@ type reserves struct {
 	Tokens []reserve `json:"tokens"`
 }
 
-// reserve is what is held of a token's asset and owed, by the last comparison.
+// reserve has the holdings and debts of a token's asset, by the last comparison.
 type reserve struct {
 	Network       string           `json:"network"`
 	TokenID       string           `json:"tokenId"`

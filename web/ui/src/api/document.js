@@ -64,7 +64,7 @@ export const faultOf = ({ code, msg }) => faults[msg] ?? code;
 // order is the server's order of a frame's members.
 const order = ["command", "params", "key", "code", "event", "timestamp", "signature", "topic", "msg", "data"];
 
-// guideOf is what the guide shows of an AsyncAPI document: { frames: { name: { send, receive } }, push, limits, closes, signIn }. The examples' pair
+// guideOf reads the guide's frames, limits and codes from an AsyncAPI document: { frames: { name: { send, receive } }, push, limits, closes, signIn }. The examples' pair
 // becomes one of this server.
 export function guideOf(doc, pair) {
   const text = (value) => JSON.stringify(Object.fromEntries(order.filter((name) => name in value).map((name) => [name, value[name]])));

@@ -105,7 +105,7 @@ const quotaPerBlock = (vite) => Math.min(quotaSections, Math.floor((Math.tanh((v
 // leastStake is the smallest one that the chain accepts, and firstStake the proposed one, in VITE.
 export const leastStake = 134, firstStake = 1_000;
 
-// ordersOf is what a stake in VITE is good for: how many orders at once, and how many a minute on average.
+// ordersOf estimates the orders that a stake in VITE allows: at once, and per minute on average.
 export function ordersOf(vite) {
   const quota = quotaPerBlock(vite);
   return { atOnce: Math.floor((quota * quotaWindow) / enough), aMinute: (quota * 60) / enough };

@@ -201,7 +201,7 @@ function Stake({ agent, calls, unfold, sending }) {
     {enoughStake && <p class="small faint" id="stake-gives">{value && value + " · "}{formatMessage(w.stakeAlso, { calls })}</p>}</Sending>;
 }
 
-// Rules is what an account's owner agrees to with a key.
+// Rules lists the terms of a key before its owner signs.
 function Rules() {
   const w = useMessages(messages);
   return <div id="rules"><h3>{w.rules}</h3><Facts list={[[w.can, w.canIs], [w.cannot, w.cannotIs], [w.oneKey, w.oneKeyIs], [w.noBounds, w.noBoundsIs], [w.replace, w.replaceIs]]} /></div>;

@@ -46,7 +46,7 @@ export function Outcome({ news: { side, quantity, base, status, kind } }) {
   return <><strong>{side === 1 ? w.sell : w.buy} {number(quantity, 8)} {base}</strong>{typeof status === "number" ? <Status order={{ status }} /> : <State kind={kind}>{w[status]}</State>}</>;
 }
 
-// Advice is what to do while the outcome of an order is unknown.
+// Advice gives the next step while the outcome of an order is unknown.
 export function Advice({ news: { waits, minutes } }) {
   const w = useMessages(messages);
   return waits && <p class="small" data-advice={minutes}>{minutes ? formatMessage(w.unknownWait, { n: minutes }) : w.unknownOver}</p>;
