@@ -52,10 +52,10 @@ func NoteCoverage(tx *records.Tx, networks []records.Network, drawn []Coverage, 
 	if err != nil {
 		return err
 	}
-	list := []Coverage{}
+	list, known := []Coverage{}, slices.Concat(drawn, before) // the newest first
 	for _, n := range networks {
 		for _, t := range n.Tokens {
-			if c, ok := findCoverage(append(slices.Clone(drawn), before...), n, t); ok {
+			if c, ok := findCoverage(known, n, t); ok {
 				c.Pause = uint64(max(0, pause).Seconds())
 				list = append(list, c)
 			}

@@ -22,8 +22,8 @@ func compared(token string, asset chain.Asset, held, owed string, at time.Time) 
 	return Coverage{Network: "net", Token: token, Asset: asset, Held: chain.MustAmount(held), Owed: chain.MustAmount(owed), Height: 7, At: at}
 }
 
-// TestCoverageStates: each configured token has a row, and a comparison counts only while its chains
-// are followed and comparisons are on time.
+// TestCoverageStates: each configured token has a row. A comparison counts only while its chains are
+// followed and comparisons are on time.
 func TestCoverageStates(t *testing.T) {
 	r := recordstest.NewRig(t)
 	networks := covered()

@@ -90,8 +90,8 @@ func TestSheetOfAPool(t *testing.T) {
 	require.Contains(t, r.channel(records.Withdrawal).Why, "is missing")
 }
 
-// The process that takes over has compared nothing yet, and may not be able to: what is stored stays
-// until there is a newer comparison of the token.
+// A process that takes over has not compared yet, and its nodes may not answer. Stored comparisons
+// stay until there is a newer one of the token.
 func TestTakeoverKeepsComparisons(t *testing.T) {
 	r := setup(t)
 	c := r.countHoldings()

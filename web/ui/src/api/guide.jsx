@@ -28,7 +28,7 @@ export const Section = ({ id, title, children }) => <section class="card" aria-l
 // Json is a frame in full: long ones wrap.
 export const Json = ({ value }) => <pre class="json" tabIndex={0}>{typeof value === "string" ? value : JSON.stringify(value)}</pre>;
 
-// Frames are what is sent, and what the server answers or pushes.
+// Frames shows an example of a request, and of the answer or push to it.
 function Frames({ frame, push }) {
   const w = useMessages(messages);
   const one = (name, value) => <div class="frame"><div class="row spread"><span class="label">{name}</span><Copy text={JSON.stringify(value)} what={name} /></div><Json value={value} /></div>;

@@ -86,17 +86,17 @@ function SignedIn({ who }) {
   useEffect(() => setMenu(false), [place.view, place.name]);
   useEffect(() => said.set(""), [w.language]); // it is in the language before
   const counts = { attention: countOf(attention.data), approvals: approvals.data?.length ?? 0 };
-  const worst = { attention: attention.data?.conditions.some((c) => c.stops) ? " stops" : "" };
+  const stops = attention.data?.conditions.some((c) => c.stops) && "stops";
   const view = views.find((v) => v.id === place.view);
   const View = place.name ? view?.One : view?.View;
   const leave = () => signOut().then(() => go("overview"), (error) => tell(trouble(error, w)));
   return <div class="console">
     <aside class="side">
       <button type="button" class="menu-button" id="menu" aria-expanded={menu} aria-controls="views" onClick={() => setMenu(!menu)}><Icon name={menu ? "close" : "menu"} />
-        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <span class={"badge num" + worst.attention}><Icon name="bell" size={12} /> {counts.attention > 99 ? "99+" : counts.attention}<span class="unseen"> {w.view_attention}</span></span>}
+        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <span class={"badge num " + (stops || "")}><Icon name="bell" size={12} /> {counts.attention > 99 ? "99+" : counts.attention}<span class="unseen"> {w.view_attention}</span></span>}
         {counts.approvals > 0 && <span class="badge num"><Icon name="done" size={12} /> {counts.approvals > 99 ? "99+" : counts.approvals}<span class="unseen"> {w.view_approvals}</span></span>}</button>
       <nav class={"views" + (menu ? " shown" : "")} id="views" aria-label={w.title}>{views.map((v) =>
-        <a key={v.id} href={to(v.id)} aria-current={v.id === place.view ? "page" : undefined}><Icon name={v.icon} /><span>{w["view_" + v.id]}</span>{counts[v.id] > 0 && <Badge n={counts[v.id]} kind={worst[v.id]} />}</a>)}
+        <a key={v.id} href={to(v.id)} aria-current={v.id === place.view ? "page" : undefined}><Icon name={v.icon} /><span>{w["view_" + v.id]}</span>{counts[v.id] > 0 && <Badge n={counts[v.id]} kind={v.id === "attention" && stops} />}</a>)}
         <span class="who small"><span><Icon name="user" size={14} /> {who.name}{w.comma}{codeLabel(w.language, "role", who.role)}</span>
           <button type="button" id="sign-out" onClick={leave}><Icon name="leave" size={16} />{w.signOut}</button></span></nav>
     </aside>
@@ -113,7 +113,7 @@ function SignedIn({ who }) {
 const countOf = (a) => (a ? a.total + a.conditions.length : 0);
 
 // Badge is the number of things of a view that wait. Screen readers get it after the view's name.
-const Badge = ({ n, kind = "" }) => <span class={"badge num" + kind} aria-hidden="true">{n > 99 ? "99+" : n}</span>;
+const Badge = ({ n, kind }) => <span class={"badge num " + (kind || "")} aria-hidden="true">{n > 99 ? "99+" : n}</span>;
 
 function Shortcuts({ close }) {
   const w = useConsoleMessages();
